@@ -66,8 +66,7 @@ def general_codes(taxonomy: Taxonomy, members: Mapping[str, Verbatim]) -> dict[i
     declared fallback, or the code named as the status is. Statuses without one are left out.
     """
     found = {}
-    for status in range(400, 600):
-        codes = _nearest(taxonomy, status)
+    for status, codes in sorted(_nearest_codes(taxonomy).items()):
         if len(codes) < 2:
             continue
         fallback = taxonomy.fallback_for(status)
@@ -81,12 +80,18 @@ def general_codes(taxonomy: Taxonomy, members: Mapping[str, Verbatim]) -> dict[i
     return found
 
 
-def _nearest(taxonomy: Taxonomy, status: int) -> list[str]:
-    """The codes that may have a status, as far as no other's default is nearer to it."""
-    distances = {
-        code.name: abs((code.http.default or 0) - status)
-        for code in taxonomy.shared_live_codes()
-        if code.http.allows(status)
-    }
-    least = min(distances.values(), default=0)
-    return [name for name, distance in distances.items() if distance == least]
+def _nearest_codes(taxonomy: Taxonomy) -> dict[int, list[str]]:
+    """For each status of an error the codes that may have it, as far as no other's default is
+    nearer to it.
+    """
+    distances: dict[int, dict[str, int]] = {}
+    for code in taxonomy.shared_live_codes():
+        for status in code.http.allowed_statuses():
+            if 400 <= status < 600:
+                distance = abs((code.http.default or 0) - status)
+                distances.setdefault(status, {})[code.name] = distance
+    found = {}
+    for status, claims in distances.items():
+        least = min(claims.values())
+        found[status] = [name for name, distance in claims.items() if distance == least]
+    return found

@@ -211,7 +211,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
     slots = tuple(_slot_rows(taxonomy, types))
     supported, localized = has_support(taxonomy), has_messages(taxonomy)
     sensitive = has_sensitive(taxonomy)
-    rule = taxonomy.unknown
+    rule, formats = taxonomy.unknown, format_rows(taxonomy)
     unknown = rule.becomes if rule and rule.becomes in enum else None
     return TypeScriptView(
         folder=names.folder(taxonomy.name),
@@ -272,10 +272,10 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         fallbacks=tuple(_fallbacks(taxonomy)),
         upstream=tuple(_upstream_rows(taxonomy, enum)),
         formats=has_formats(taxonomy),
-        media_types={row.name: row.media_types for row in format_rows(taxonomy)},
+        media_types={row.name: row.media_types for row in formats},
         text_types={
             row.name: {slot: _text_type(check) for slot, check in row.types.items()}
-            for row in format_rows(taxonomy)
+            for row in formats
             if row.types
         },
         detail_types=list(_detail_types(taxonomy)),
