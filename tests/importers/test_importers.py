@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from faultspec.contract.model import build_contract
 from faultspec.docs import botocore as census
-from faultspec.exchange.body import resolve
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.importers import ImportedTaxonomy, NotImportable, botocore, openapi
 from faultspec.importers.validate import drop_invalid
@@ -34,6 +33,7 @@ from faultspec.openapi.source_map import source_map
 from faultspec.openapi.text import parse, read_file, replace_surrogates
 from faultspec.render import render
 from faultspec.runtime.codecs import write_error_body
+from faultspec.runtime.pointers import resolve
 from faultspec.source.document import Lines
 from faultspec.targets import SHIPPED
 from faultspec.targets import openapi as target

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from faultspec.contract.model import Contract, build_contract
-from faultspec.exchange.body import replace_value, resolve
+from faultspec.exchange.body import replace_value
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec.runtime.nodes import Array, Node, Object, Slot, Template
+from faultspec.runtime.pointers import resolve
 from paths import ROOT
 from support.bodies import SCHEMA_CLAUSES
 from support.examples import examples

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultspec.exchange.body import resolve
 from faultspec.importers import ImportedTaxonomy, NotImportable
 from faultspec.importers.openapi import read
 from faultspec.importers.validate import drop_invalid
 from faultspec.openapi import service
 from faultspec.openapi.swagger import openapi_3
 from faultspec.openapi.text import parse, read_file
+from faultspec.runtime.pointers import resolve
 from paths import ROOT
 from support.command_line import faultspec
 from support.examples import examples

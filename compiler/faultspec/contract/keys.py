@@ -6,11 +6,12 @@ import json
 from dataclasses import replace
 from urllib.parse import parse_qsl, quote, urlencode
 
-from faultspec.exchange.body import decode_body, replace_value, resolve
+from faultspec.exchange.body import decode_body, replace_value
 from faultspec.exchange.model import Exchange, Request, first_header
 from faultspec.openapi.service import path_values
 from faultspec.runtime.codecs import find_codec
 from faultspec.runtime.keys import KeyPlace
+from faultspec.runtime.pointers import resolve
 
 _FIELDS = 1000
 """Parameters of a query that is read."""

@@ -14,7 +14,7 @@ from faultspec.contract.clauses import Clause, service_clauses
 from faultspec.contract.judgement_cache import JudgementCache, build_cache
 from faultspec.contract.renderings import RenderingForm, compile_renderings
 from faultspec.contract.sensitive_places import find_sensitive_places
-from faultspec.exchange.body import read, resolve
+from faultspec.exchange.body import read
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.exchange.sensitive import NOWHERE_SENSITIVE, SensitivePlaces
 from faultspec.language.conditions import StatusRange
@@ -37,6 +37,7 @@ from faultspec.leaks import name_patterns
 from faultspec.leaks.pattern import Pattern
 from faultspec.runtime.checking import Check
 from faultspec.runtime.places import Places
+from faultspec.runtime.pointers import resolve
 from faultspec.runtime.shape import Template, slot_places
 
 Patterns = tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from faultspec.exchange.body import steps
 from faultspec.exchange.sensitive import SensitivePlaces, fold_member
 from faultspec.language.model import Code, Envelope, Schema, Taxonomy
 from faultspec.runtime.nodes import Array, Node, Object, slot_places
+from faultspec.runtime.pointers import steps
 
 #: A parameter of a text, by its name or its path.
 _PARAMETER = re.compile(r"\$\{?([\w.-]+)")

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from faultspec.contract.clauses import client_clauses, service_clauses
-from faultspec.exchange.body import resolve
 from faultspec.language import LoadedTaxonomy, load, read
 from faultspec.language.model import Taxonomy
 from faultspec.language.scope import word_tuple
 from faultspec.render import render
 from faultspec.runtime.nodes import child
+from faultspec.runtime.pointers import resolve
 from faultspec.targets import SHIPPED
 
 #: Why answers do not show a section, and the families of clauses that check it otherwise.

@@ -8,6 +8,7 @@ from typing import NamedTuple, NoReturn
 
 from faultspec.runtime.codecs import CODECS, Codec, find_codec, media_essence
 from faultspec.runtime.nodes import child
+from faultspec.runtime.pointers import steps
 from faultspec.runtime.reading import DEEPEST, MOST, UnreadableBody
 
 JSON = CODECS["JSON"]
@@ -148,30 +149,6 @@ def kind_of_body(media_type: str | None, body: bytes) -> str:
         kind = " ".join(sorted({"*" if any(map(str.isdigit, name)) else name for name in value}))
     text = f"{essence}\x1f{kind}"
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:8]
-
-
-def steps(pointer: str) -> list[str]:
-    """The keys of a JSON Pointer, from the outside; empty for the pointer to the whole."""
-    return [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
-
-
-def resolve(body: object, pointer: str) -> tuple[bool, object]:
-    """Follow a JSON Pointer (RFC 6901): whether it resolves, and the value there."""
-    value = body
-    for key in steps(pointer):
-        if isinstance(value, dict) and key in value:
-            value = value[key]
-        elif (
-            isinstance(value, list)
-            and key.isascii()
-            and key.isdigit()
-            and len(key) < 10
-            and int(key) < len(value)
-        ):
-            value = value[int(key)]
-        else:
-            return False, None
-    return True, value
 
 
 def replace_value(body: object, pointer: str, value: object) -> object:

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from faultspec.exchange.body import steps
 from faultspec.runtime import sensitive
 from faultspec.runtime.nodes import child
+from faultspec.runtime.pointers import steps
 
 MASK = sensitive.MASK
 """The replacement of a sensitive value."""

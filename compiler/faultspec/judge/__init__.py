@@ -3,7 +3,7 @@
 from faultspec.contract.crashes import crash_level
 from faultspec.contract.judgement_cache import cache_key
 from faultspec.contract.model import Claim, Contract
-from faultspec.exchange.body import DecodedBody, resolve, steps
+from faultspec.exchange.body import DecodedBody
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
 from faultspec.judge.code import judge_original_code
@@ -25,6 +25,7 @@ from faultspec.judge.tool_result import judge_mark, judge_text
 from faultspec.language.model import Code, Envelope, Operation
 from faultspec.language.values import shorten
 from faultspec.runtime.nodes import Object
+from faultspec.runtime.pointers import resolve, steps
 
 _TARGET = 100
 """Characters of a target in a message."""

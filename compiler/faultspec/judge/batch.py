@@ -3,13 +3,13 @@
 from typing import NamedTuple
 
 from faultspec.contract.model import Claim
-from faultspec.exchange.body import resolve
 from faultspec.judge.collector import FindingCollector
 from faultspec.judge.envelope import judge_envelope
 from faultspec.judge.headers import judge_repeated
 from faultspec.judge.match_envelope import AnswerContext, match_envelope
 from faultspec.language.model import Batch, Operation
 from faultspec.runtime.nodes import child
+from faultspec.runtime.pointers import resolve
 
 
 class BatchItem(NamedTuple):

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from datetime import date, timedelta
 
-from faultspec.exchange.body import resolve
 from faultspec.exchange.model import Exchange
 from faultspec.judge.collector import FindingCollector, join_or, quote_pointer
 from faultspec.judge.facts import why_undecided
@@ -24,6 +23,7 @@ from faultspec.language.model import Code, Operation
 from faultspec.language.values import are_equal, is_text_or_number, show
 from faultspec.runtime import http_dates
 from faultspec.runtime.places import SlotPlace
+from faultspec.runtime.pointers import resolve
 
 _ENUMERATED = 8
 """Names that one message enumerates; a longer list helps nobody."""

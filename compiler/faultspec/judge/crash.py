@@ -1,10 +1,11 @@
 """The clause about crashes."""
 
 from faultspec.contract.crashes import CLAUSE, INTERNAL_ERROR, crash_level
-from faultspec.exchange.body import DecodedBody, resolve
+from faultspec.exchange.body import DecodedBody
 from faultspec.judge.collector import FindingCollector
 from faultspec.language.model import NOWHERE, Code
 from faultspec.language.values import are_equal
+from faultspec.runtime.pointers import resolve
 
 _JUDGED = frozenset({"http", "jsonrpc", "mcp", "stream"})
 """Transports on which an error answers a request. Events and logs repeat errors."""

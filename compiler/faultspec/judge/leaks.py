@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, unquote_plus
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.body import DecodedBody, read, resolve, strings
+from faultspec.exchange.body import DecodedBody, read, strings
 from faultspec.exchange.model import Canary, Exchange
 from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.match_envelope import ErrorReading
@@ -25,6 +25,7 @@ from faultspec.leaks import (
 )
 from faultspec.leaks.personal import missing_libraries
 from faultspec.runtime.nodes import child
+from faultspec.runtime.pointers import resolve
 
 _MAX_STRUCTURED = 256 * 1024
 """Bytes of a body whose strings are searched one by one; a larger one is searched as raw text."""

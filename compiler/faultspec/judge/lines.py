@@ -1,7 +1,7 @@
 """The error rule of a surface on a body, and on each of its JSON lines."""
 
 from faultspec.contract.model import Claim
-from faultspec.exchange.body import DecodedBody, resolve
+from faultspec.exchange.body import DecodedBody
 from faultspec.judge.code import judge_original_code
 from faultspec.judge.collector import FindingCollector
 from faultspec.judge.envelope import judge_envelope
@@ -10,6 +10,7 @@ from faultspec.judge.media_type import judge_media_type
 from faultspec.language.model import Operation, Surface
 from faultspec.language.values import are_equal
 from faultspec.runtime.nodes import json_text
+from faultspec.runtime.pointers import resolve
 
 
 def marks_error(surface: Surface, value: object, *, has_types: bool = True) -> bool:

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from faultspec.contract.model import Claim, Contract, Matcher, Numbering
-from faultspec.exchange.body import DecodedBody, resolve, steps
+from faultspec.exchange.body import DecodedBody
 from faultspec.exchange.model import Exchange
 from faultspec.language.carriers import (
     decided_codes,
@@ -22,6 +22,7 @@ from faultspec.runtime.codecs import media_essence
 from faultspec.runtime.extraction import ArrayItem, Extraction, extract, is_error
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Template, slot_places, walk
 from faultspec.runtime.places import NO_PLACES, Places, SlotPlace, body_places, place_value
+from faultspec.runtime.pointers import resolve, steps
 from faultspec.runtime.text_values import convert_text, fit
 
 Owners = tuple[tuple[Operation, Matcher], ...]

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.body import resolve
 from faultspec.exchange.model import Exchange
 from faultspec.judge.decode import decode_answer
 from faultspec.judge.lines import error_lines
 from faultspec.judge.match_envelope import context_of, match_envelope
+from faultspec.runtime.pointers import resolve
 
 
 def read_slots(contract: Contract, exchange: Exchange) -> Mapping[str, object] | None:

@@ -1,7 +1,7 @@
 """Successes: required members, the outcomes of a batch, and errors that look like a success."""
 
 from faultspec.contract.model import Claim
-from faultspec.exchange.body import DecodedBody, resolve
+from faultspec.exchange.body import DecodedBody
 from faultspec.exchange.finding import Level
 from faultspec.judge.batch import items_of, judge_batch
 from faultspec.judge.collector import FindingCollector, quote_pointer
@@ -13,6 +13,7 @@ from faultspec.judge.tool_result import judge_text
 from faultspec.language.model import Operation
 from faultspec.language.values import show
 from faultspec.runtime.nodes import slot_places
+from faultspec.runtime.pointers import resolve
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 

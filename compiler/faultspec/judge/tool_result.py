@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from faultspec.contract.model import Claim
-from faultspec.exchange.body import DecodedBody, read, resolve
+from faultspec.exchange.body import DecodedBody, read
 from faultspec.judge.collector import FindingCollector
 from faultspec.language.model import Code
 from faultspec.language.values import show
+from faultspec.runtime.pointers import resolve
 
 
 def texts_of(result: object) -> Iterator[tuple[str, str]]:

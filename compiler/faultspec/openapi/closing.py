@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
-from faultspec.exchange.body import resolve
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.pointers import child
 from faultspec.openapi.reader import Loss, is_old
 from faultspec.openapi.schemas import MAPS
 from faultspec.openapi.text import DEEPEST
+from faultspec.runtime.pointers import resolve
 
 #: The member of a closed document with the further files, by number.
 BUNDLED = "x-faultspec-files"

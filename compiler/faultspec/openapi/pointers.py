@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from faultspec.exchange.body import resolve, steps
 from faultspec.runtime.nodes import child
+from faultspec.runtime.pointers import resolve, steps
 
 __all__ = ["child", "nearest_pointer", "steps", "value_at", "walk"]
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from faultspec.exchange.body import steps
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.model import EMPTY, Code, Taxonomy
+from faultspec.runtime.pointers import steps
 from faultspec.runtime.shape import Node, Template, slot_places
 from faultspec.targets.constants import choice_schema, constant_schema, span_schema
 

@@ -8,9 +8,9 @@ An answer is an error if a member is present, if members have their values, or, 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from faultspec.exchange.body import steps
 from faultspec.language.model import Code, Surface
 from faultspec.runtime.nodes import Array, Node, Object, slot_places
+from faultspec.runtime.pointers import steps
 from faultspec.targets.constants import constant_schema
 
 Json = dict[str, Any]

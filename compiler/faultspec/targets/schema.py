@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from faultspec.exchange.body import steps
 from faultspec.language.carriers import carriers, uses_envelope
 from faultspec.language.model import (
     Code,
@@ -26,6 +25,7 @@ from faultspec.language.scope import WELL_KNOWN_SLOTS
 from faultspec.language.values import Vocabularies, spell, vocabularies
 from faultspec.runtime import ids
 from faultspec.runtime.places import body_places
+from faultspec.runtime.pointers import steps
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
 from faultspec.targets import conditions, discriminators
 from faultspec.targets.constants import choice_schema, constant_schema, span_schema

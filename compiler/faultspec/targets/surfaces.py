@@ -8,7 +8,6 @@ OpenAPI says where it travels.)
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from faultspec.exchange.body import steps
 from faultspec.language.carriers import (
     protocol_collisions,
     reaches,
@@ -16,6 +15,7 @@ from faultspec.language.carriers import (
     uses_envelope,
 )
 from faultspec.language.model import Code, Envelope, Surface, Taxonomy
+from faultspec.runtime.pointers import steps
 from faultspec.targets import discriminators
 from faultspec.targets import schema as schemas
 from faultspec.targets.constants import choice_schema

@@ -14,7 +14,6 @@ from time import time
 from typing import NamedTuple
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.body import steps
 from faultspec.exchange.model import Exchange, Headers, Request, Response, first_header
 from faultspec.judge.facts import facts_of
 from faultspec.language.carriers import reaches, uses_envelope
@@ -35,6 +34,7 @@ from faultspec.runtime import shape as shapes
 from faultspec.runtime.codecs import is_written_as_json, write_error_body
 from faultspec.runtime.nodes import lists_errors, walk
 from faultspec.runtime.places import sent_headers
+from faultspec.runtime.pointers import steps
 from faultspec.targets import openapi as samples
 from faultspec_conformance.config import CREDENTIALS
 from faultspec_conformance.faults.script import Fault

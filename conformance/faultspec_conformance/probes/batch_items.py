@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.body import resolve
 from faultspec.exchange.finding import Level
 from faultspec.language.model import Batch
+from faultspec.runtime.pointers import resolve
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.observation import (
     Observation,

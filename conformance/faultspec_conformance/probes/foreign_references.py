@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from faultspec.exchange.body import steps
 from faultspec.openapi.service import ServiceOperation
+from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.operations import json_writes
 from faultspec_conformance.probes.ownership import (

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.body import resolve
 from faultspec.exchange.finding import Level
 from faultspec.judge.collector import quote_pointer
 from faultspec.judge.decode import decode_answer
@@ -17,6 +16,7 @@ from faultspec.judge.match_envelope import context_of, match_envelope
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.language.values import are_equal, show
 from faultspec.runtime.nodes import child
+from faultspec.runtime.pointers import resolve
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import CallSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed

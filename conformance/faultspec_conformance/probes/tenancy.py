@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from faultspec.exchange.body import steps
 from faultspec.exchange.model import Canary
 from faultspec.language.model import Concealment
 from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.foreign_reads import check_reads
 from faultspec_conformance.probes.foreign_references import check_filters, check_references

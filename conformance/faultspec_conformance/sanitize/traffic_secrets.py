@@ -9,10 +9,11 @@ from html import unescape
 from itertools import islice
 from urllib.parse import parse_qsl, urlsplit
 
-from faultspec.exchange.body import is_too_deep, steps
+from faultspec.exchange.body import is_too_deep
 from faultspec.exchange.model import Exchange, Headers, Response
 from faultspec.exchange.sensitive import MASK, NOWHERE_SENSITIVE, SensitivePlaces
 from faultspec.leaks import detect
+from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import CREDENTIALS
 from faultspec_conformance.sanitize.effort import Effort, Exhausted
 from faultspec_conformance.sanitize.masking import (

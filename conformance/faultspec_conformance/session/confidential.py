@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from faultspec.exchange.body import replace_value, steps
+from faultspec.exchange.body import replace_value
 from faultspec.exchange.model import Canary
 from faultspec.leaks import find_planted
 from faultspec.openapi.nodes import Json, sequence
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec.runtime.nodes import child
+from faultspec.runtime.pointers import steps
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.observation import Observation, point
 from faultspec_conformance.session.sampling import ValueSource

@@ -5,11 +5,12 @@ request is, and the same request under another key.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from faultspec.exchange.body import replace_value, resolve, steps
+from faultspec.exchange.body import replace_value
 from faultspec.language.model import Idempotency
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
 from faultspec.runtime.keys import KeyPlace, put_key
+from faultspec.runtime.pointers import resolve, steps
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.requests import RequestSpec

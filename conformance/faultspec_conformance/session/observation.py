@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.body import has_too_many_values, is_too_deep, resolve
+from faultspec.exchange.body import has_too_many_values, is_too_deep
 from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.judge.masked_body import mask_answer
 from faultspec.judge.read_slots import read_slots
 from faultspec.runtime.nodes import child
+from faultspec.runtime.pointers import resolve
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.results.model import Outcome
 

@@ -3,9 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.runtime.marks import Mark
 from faultspec.targets.literals import Verbatim
+from faultspec.targets.python.facts import merge_ranges, span
+
+#: The statuses of errors where no surface over HTTP names its own.
+_ERRORS = StatusRange(400, 599)
 
 
 class ClientRows(NamedTuple):
@@ -24,26 +29,14 @@ class ClientRows(NamedTuple):
 def client_rows(taxonomy: Taxonomy) -> ClientRows:
     """The rows of a taxonomy. Without a surface over HTTP, the statuses from 400 on are errors."""
     surfaces = [one for one in taxonomy.surfaces.values() if one.transport == "http"]
-    spans = sorted({(span.low, span.high) for one in surfaces for span in one.error_when})
-    statuses = _join_ranges(spans or [(400, 599)])
+    statuses = merge_ranges([each for one in surfaces for each in one.error_when])
     idempotency = taxonomy.idempotency
     return ClientRows(
-        statuses=tuple(Verbatim(f"range({low}, {high + 1})") for low, high in statuses),
+        statuses=tuple(Verbatim(span(each)) for each in statuses or [_ERRORS]),
         marks=tuple(_distinct(mark for surface in surfaces for mark in _marks(surface))),
         key_header=idempotency is not None and idempotency.key.kind == "header",
         keyed=() if idempotency is None else tuple(sorted(idempotency.methods)),
     )
-
-
-def _join_ranges(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sorted ranges of numbers, of which those that meet are one."""
-    found: list[tuple[int, int]] = []
-    for low, high in spans:
-        if found and low <= found[-1][1] + 1:
-            found[-1] = found[-1][0], max(found[-1][1], high)
-        else:
-            found.append((low, high))
-    return found
 
 
 def _marks(surface: Surface) -> Iterator[Mark]:

@@ -10,12 +10,12 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from faultspec.contract.model import Claim, Contract
-from faultspec.exchange.body import resolve, steps
 from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response, first_header
 from faultspec.exchange.numerals import whole_number
 from faultspec.language.model import RecordingRule
 from faultspec.language.values import are_equal
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Slot, Template
+from faultspec.runtime.pointers import resolve, steps
 from faultspec_conformance.observed.formats.cassettes import read_interaction
 from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,

@@ -6,6 +6,8 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from .pointers import steps
+
 KeyPlaceKind = Literal["header", "path", "query", "body"]
 
 
@@ -35,9 +37,7 @@ def put_key(place: KeyPlace, part: Mapping[str, object], key: str) -> dict[str, 
     replaced. A header replaces those of its name in any case.
     """
     if place.kind == "body":
-        steps = place.at.split("/")[1:]
-        names = [step.replace("~1", "/").replace("~0", "~") for step in steps]
-        return _with_member(part, names, key)
+        return _with_member(part, steps(place.at), key)
     if place.kind == "header":
         part = {
             name: value

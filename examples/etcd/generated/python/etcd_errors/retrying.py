@@ -48,12 +48,16 @@ def may_be_error(status: int, headers: Mapping[str, str]) -> bool:
     """Whether an answer is an error, or its body decides that. The body of any other
     need not be read.
     """
-    if any(status in span for span in ERROR_STATUSES):
+    if _is_error_status(status):
         return True
     media_type = next(
         (text for name, text in headers.items() if name.lower() == "content-type"), ""
     )
     return bool(MARKS) and "json" in media_type
+
+
+def _is_error_status(status: int) -> bool:
+    return any(status in span for span in ERROR_STATUSES)
 
 
 def error_of(
@@ -62,7 +66,7 @@ def error_of(
     body: bytes,
 ) -> EtcdError | None:
     """The error in an answer: by its status, or by members of its body; else None."""
-    if not any(status in span for span in ERROR_STATUSES):
+    if not _is_error_status(status):
         try:
             marked = bool(MARKS) and has_mark(json.loads(body), MARKS)
         except (ValueError, RecursionError):
@@ -197,6 +201,26 @@ class Call:
             if tokens is not None:
                 retries.tokens[policy.name] = plan.state.tokens
         return plan
+
+    def delay(
+        self,
+        error: EtcdError | None,
+        method: str,
+        headers: Mapping[str, str],
+        *,
+        repeatable: bool,
+    ) -> float | None:
+        """The seconds to wait before a request is sent again; None if it is not.
+
+        ``error``: of its answer, None for a success. ``repeatable``: its body can be
+        sent once more.
+        """
+        if error is None:
+            self.succeed()
+            return None
+        if not repeatable:
+            return None
+        return self.fail(error, idempotent=is_idempotent(method, headers)).delay
 
     def succeed(self) -> None:
         """Give back to the budgets what a try that succeeded gives back."""

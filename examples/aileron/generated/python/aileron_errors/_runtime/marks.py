@@ -1,10 +1,10 @@
 # Copied from faultspec; do not edit
-# pyright: basic
-# `isinstance` tells JSON values apart; to the strict mode their members are unknown.
 """The marks of an error in an answer: its status, or members of its body."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+from .pointers import resolve
 
 
 class Mark(NamedTuple):
@@ -16,31 +16,17 @@ class Mark(NamedTuple):
     equal: Mapping[str, object] = {}
 
 
-_MISSING = object()
-
-
 def has_mark(body: object, marks: Sequence[Mark]) -> bool:
     """Whether a body (JSON data) has all members of one of the marks."""
     return any(
-        all(_at(body, pointer) is not _MISSING for pointer in mark.present)
-        and all(_same(_at(body, at), value) for at, value in mark.equal.items())
+        all(resolve(body, pointer)[0] for pointer in mark.present)
+        and all(_has(body, pointer, value) for pointer, value in mark.equal.items())
         for mark in marks
     )
 
 
-def _at(value: object, pointer: str) -> object:
-    """The value at a JSON Pointer (RFC 6901)."""
-    for step in pointer.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, Mapping):
-            value = value.get(name, _MISSING)
-        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
-            value = value[int(name)]
-        else:
-            return _MISSING
-    return value
-
-
-def _same(found: object, wanted: object) -> bool:
-    """Whether two JSON values are equal: `true` is not 1."""
-    return isinstance(found, bool) == isinstance(wanted, bool) and found == wanted
+def _has(body: object, pointer: str, wanted: object) -> bool:
+    """Whether a value stands at a pointer. In JSON `true` is not 1."""
+    found, value = resolve(body, pointer)
+    same = isinstance(value, bool) == isinstance(wanted, bool) and value == wanted
+    return found and same

@@ -159,10 +159,7 @@ class _Call:
 
     def fail(self, exception: Exception) -> list[bytes]:
         """Answer an exception, while nothing has been sent."""
-        exchange = self.exchange
-        if exchange.too_large:
-            return self.respond(exchange.answer(413))
-        return self.respond(exchange.answer(500, exception))
+        return self.respond(self.exchange.answer_exception(exception))
 
     def finish(self) -> list[bytes]:
         """Answer a request whose response has ended and was held."""

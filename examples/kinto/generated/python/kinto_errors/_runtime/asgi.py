@@ -100,21 +100,15 @@ class _Connection:
             if self.sent:
                 exchange.log(exception)
                 raise
-            await self.respond(
-                exchange.answer(413)
-                if exchange.too_large
-                else exchange.answer(500, exception)
-            )
+            await self.respond(exchange.answer_exception(exception))
             return
         if self.sent:
             return
         if self.held is not None:
             await self.settle(self.held)
-        elif exchange.too_large:
-            await self.respond(exchange.answer(413))
-        elif not self.left:
+        elif exchange.too_large or not self.left:
             silent = RuntimeError("the application returned without a response")
-            await self.respond(exchange.answer(500, silent))
+            await self.respond(exchange.answer_exception(silent))
 
     async def run_app(self) -> None:
         await self.app(self.scope, self.receive, self.send)

@@ -293,7 +293,7 @@ class BoundaryExchange:
         body: bytes = b"",
     ) -> Answer:
         """The whole answer to an error: `kept` are headers of a response that it
-        replaces, and `body` is what that response said.
+        replaces, and `body` is that of this response.
         """
         try:
             answer = self.policy.render(
@@ -321,6 +321,10 @@ class BoundaryExchange:
             length,
         )
         return self.completed(answer._replace(headers=headers))
+
+    def answer_exception(self, exception: Exception) -> Answer:
+        """The answer to an exception, which a body that is too long may have caused."""
+        return self.answer(413) if self.too_large else self.answer(500, exception)
 
     def completed(self, answer: Answer) -> Answer:
         """An error as it leaves: with the correlation id, and never stored."""

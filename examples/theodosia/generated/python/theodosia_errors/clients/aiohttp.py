@@ -24,7 +24,6 @@ import aiohttp
 from ..retrying import (
     Retries,
     error_of,
-    is_idempotent,
     may_be_error,
     missing_key,
 )
@@ -61,13 +60,12 @@ def retrying(
                 call.succeed()
                 return response
             error = error_of(response.status, response.headers, await response.read())
-            if error is None:
-                call.succeed()
-                return response
-            if not isinstance(request.body, bytes | aiohttp.BytesPayload):
-                return response  # the body has been read, and cannot be sent again
-            idempotent = is_idempotent(request.method, request.headers)
-            delay = call.fail(error, idempotent=idempotent).delay
+            delay = call.delay(
+                error,
+                request.method,
+                request.headers,
+                repeatable=isinstance(request.body, bytes | aiohttp.BytesPayload),
+            )
             if delay is None:
                 return response
             response.release()

@@ -27,7 +27,6 @@ from ..retrying import (
     Call,
     Retries,
     error_of,
-    is_idempotent,
     may_be_error,
     missing_key,
 )
@@ -138,14 +137,12 @@ def _delay(
 ) -> float | None:
     """The seconds to wait before the next try; None if there is none."""
     body = _answer(response, raw).read()
-    error = error_of(response.status_code, response.headers, body)
-    if error is None:
-        call.succeed()
-        return None
-    if not isinstance(request.stream, httpx.ByteStream):
-        return None  # the body has been read, and cannot be sent again
-    idempotent = is_idempotent(request.method, request.headers)
-    return call.fail(error, idempotent=idempotent).delay
+    return call.delay(
+        error_of(response.status_code, response.headers, body),
+        request.method,
+        request.headers,
+        repeatable=isinstance(request.stream, httpx.ByteStream),
+    )
 
 
 def _answer(response: httpx.Response, raw: bytes) -> httpx.Response:

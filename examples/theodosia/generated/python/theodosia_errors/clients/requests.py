@@ -26,7 +26,6 @@ from requests.adapters import HTTPAdapter
 from ..retrying import (
     Retries,
     error_of,
-    is_idempotent,
     may_be_error,
     missing_key,
 )
@@ -75,13 +74,12 @@ class RetryAdapter(HTTPAdapter):
                 call.succeed()
                 return response
             error = error_of(response.status_code, response.headers, response.content)
-            if error is None:
-                call.succeed()
-                return response
-            if not isinstance(request.body, bytes | str | None):
-                return response  # the body has been read, and cannot be sent again
-            idempotent = is_idempotent(request.method or "GET", request.headers)
-            delay = call.fail(error, idempotent=idempotent).delay
+            delay = call.delay(
+                error,
+                request.method or "GET",
+                request.headers,
+                repeatable=isinstance(request.body, bytes | str | None),
+            )
             if delay is None:
                 return response
             response.close()
