@@ -7,15 +7,19 @@ statuses.
 
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
 
+from __future__ import annotations
+
 import json
 import re
 import typing as t
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+if t.TYPE_CHECKING:
+    from . import details as d
 
 EnvelopeName = t.Literal["error"]  # fmt: skip
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
@@ -105,7 +109,12 @@ class PlatformError(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
+        self.status = _allowed_status(
+            self.code,
+            self.facts,
+            status,
+            _own_facts(self) if self.facts.status_rules else {},
+        )
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -141,7 +150,8 @@ class PlatformError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: by its own flag, else by its code."""
-        return self.retriable_when(known_facts(self))
+        decides = self.facts.retriable == "conditional"
+        return self.retriable_when(known_facts(self) if decides else {})
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
         """The same, with other facts; rules define their names."""
@@ -262,7 +272,7 @@ class InvalidRequest(RequestError):
     def details(self) -> d.InvalidRequestDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InvalidRequestDetails,
+            "d.InvalidRequestDetails",
             self._details,
         )
 
@@ -321,7 +331,7 @@ class ValidationFailed(RequestError):
     def details(self) -> d.ValidationFailedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ValidationFailedDetails,
+            "d.ValidationFailedDetails",
             self._details,
         )
 
@@ -376,7 +386,7 @@ class UnsupportedMediaType(RequestError):
     def details(self) -> d.UnsupportedMediaTypeDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UnsupportedMediaTypeDetails,
+            "d.UnsupportedMediaTypeDetails",
             self._details,
         )
 
@@ -434,7 +444,7 @@ class Unauthenticated(AuthError):
     def details(self) -> d.UnauthenticatedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UnauthenticatedDetails,
+            "d.UnauthenticatedDetails",
             self._details,
         )
 
@@ -489,7 +499,7 @@ class Forbidden(AuthError):
     def details(self) -> d.ForbiddenDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ForbiddenDetails,
+            "d.ForbiddenDetails",
             self._details,
         )
 
@@ -544,7 +554,7 @@ class ScopeInsufficient(AuthError):
     def details(self) -> d.ScopeInsufficientDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ScopeInsufficientDetails,
+            "d.ScopeInsufficientDetails",
             self._details,
         )
 
@@ -599,7 +609,7 @@ class NotFound(ResourceError):
     def details(self) -> d.NotFoundDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.NotFoundDetails,
+            "d.NotFoundDetails",
             self._details,
         )
 
@@ -662,7 +672,7 @@ class Conflict(ResourceError):
     def details(self) -> d.ConflictDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ConflictDetails,
+            "d.ConflictDetails",
             self._details,
         )
 
@@ -725,7 +735,7 @@ class AlreadyExists(ResourceError):
     def details(self) -> d.AlreadyExistsDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.AlreadyExistsDetails,
+            "d.AlreadyExistsDetails",
             self._details,
         )
 
@@ -792,7 +802,7 @@ class RateLimited(RateError):
     def details(self) -> d.RateLimitedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.RateLimitedDetails,
+            "d.RateLimitedDetails",
             self._details,
         )
 
@@ -861,7 +871,7 @@ class Timeout(RuntimeDomainError):
     def details(self) -> d.TimeoutDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.TimeoutDetails,
+            "d.TimeoutDetails",
             self._details,
         )
 
@@ -928,7 +938,7 @@ class DependencyUnavailable(RuntimeDomainError):
     def details(self) -> d.DependencyUnavailableDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.DependencyUnavailableDetails,
+            "d.DependencyUnavailableDetails",
             self._details,
         )
 
@@ -992,7 +1002,7 @@ class InternalError(RuntimeDomainError):
     def details(self) -> d.InternalErrorDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InternalErrorDetails,
+            "d.InternalErrorDetails",
             self._details,
         )
 
@@ -1045,7 +1055,7 @@ class ConstraintViolation(DataError):
     def details(self) -> d.ConstraintViolationDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ConstraintViolationDetails,
+            "d.ConstraintViolationDetails",
             self._details,
         )
 
@@ -1101,7 +1111,7 @@ class SerializationFailure(DataError):
     def details(self) -> d.SerializationFailureDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.SerializationFailureDetails,
+            "d.SerializationFailureDetails",
             self._details,
         )
 
@@ -1167,7 +1177,7 @@ class StaleRead(DataError):
     def details(self) -> d.StaleReadDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.StaleReadDetails,
+            "d.StaleReadDetails",
             self._details,
         )
 
@@ -1289,6 +1299,16 @@ _ALL = {
 }
 
 
+def _by_wire() -> dict[str, list[type[PlatformError]]]:
+    found: dict[str, list[type[PlatformError]]] = {}
+    for (_, wire), kind in _ALL.items():
+        found.setdefault(wire, []).append(kind)
+    return found
+
+
+_BY_WIRE = _by_wire()
+
+
 # fmt: off
 REMOVED: Mapping[tuple[str | None, str], ErrorCode | None] = {}
 # fmt: on
@@ -1329,7 +1349,7 @@ def error_classes(
     """Every exception for a value of the code slot, of any operation; the shared one
     first.
     """
-    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
+    return _BY_WIRE.get(str(wire), ())
 
 
 def lacking(

@@ -11,15 +11,19 @@ statuses.
 # Functions of this module set the facts that callers give an error.
 # pyright: reportPrivateUsage=false
 
+from __future__ import annotations
+
 import json
 import re
 import typing as t
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+if t.TYPE_CHECKING:
+    from . import details as d
 
 EnvelopeName = t.Literal[
     "failure",
@@ -121,7 +125,12 @@ class AileronError(Exception):
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
+        self.status = _allowed_status(
+            self.code,
+            self.facts,
+            status,
+            _own_facts(self) if self.facts.status_rules else {},
+        )
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -158,7 +167,8 @@ class AileronError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: by its own flag, else by its code."""
-        return self.retriable_when(known_facts(self))
+        decides = self.facts.retriable == "conditional"
+        return self.retriable_when(known_facts(self) if decides else {})
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
         """The same, with other facts; rules define their names."""
@@ -239,7 +249,7 @@ class CapabilityDenied(AileronError):
     def details(self) -> d.CapabilityDeniedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.CapabilityDeniedDetails,
+            "d.CapabilityDeniedDetails",
             self._details,
         )
 
@@ -300,7 +310,7 @@ class BindingRequired(AileronError):
     def details(self) -> d.BindingRequiredDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.BindingRequiredDetails,
+            "d.BindingRequiredDetails",
             self._details,
         )
 
@@ -364,7 +374,7 @@ class BindingFailed(AileronError):
     def details(self) -> d.BindingFailedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.BindingFailedDetails,
+            "d.BindingFailedDetails",
             self._details,
         )
 
@@ -414,7 +424,7 @@ class ResourceLimitExceeded(AileronError):
     def details(self) -> d.ResourceLimitExceededDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ResourceLimitExceededDetails,
+            "d.ResourceLimitExceededDetails",
             self._details,
         )
 
@@ -469,7 +479,7 @@ class ConnectorRuntimeError(AileronError):
     def details(self) -> d.ConnectorRuntimeErrorDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ConnectorRuntimeErrorDetails,
+            "d.ConnectorRuntimeErrorDetails",
             self._details,
         )
 
@@ -536,7 +546,7 @@ class NetworkError(AileronError):
     def details(self) -> d.NetworkErrorDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.NetworkErrorDetails,
+            "d.NetworkErrorDetails",
             self._details,
         )
 
@@ -617,7 +627,7 @@ class ExternalApiError(AileronError):
     def details(self) -> d.ExternalApiErrorDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ExternalApiErrorDetails,
+            "d.ExternalApiErrorDetails",
             self._details,
         )
 
@@ -668,7 +678,7 @@ class HashMismatch(AileronError):
     def details(self) -> d.HashMismatchDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.HashMismatchDetails,
+            "d.HashMismatchDetails",
             self._details,
         )
 
@@ -718,7 +728,7 @@ class SignatureFailure(AileronError):
     def details(self) -> d.SignatureFailureDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.SignatureFailureDetails,
+            "d.SignatureFailureDetails",
             self._details,
         )
 
@@ -822,6 +832,16 @@ _ALL = {
 }
 
 
+def _by_wire() -> dict[str, list[type[AileronError]]]:
+    found: dict[str, list[type[AileronError]]] = {}
+    for (_, wire), kind in _ALL.items():
+        found.setdefault(wire, []).append(kind)
+    return found
+
+
+_BY_WIRE = _by_wire()
+
+
 # fmt: off
 REMOVED: Mapping[tuple[str | None, str], ErrorCode | None] = {}
 # fmt: on
@@ -862,7 +882,7 @@ def error_classes(
     """Every exception for a value of the code slot, of any operation; the shared one
     first.
     """
-    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
+    return _BY_WIRE.get(str(wire), ())
 
 
 def lacking(

@@ -11,15 +11,19 @@ statuses.
 # Functions of this module set the facts that callers give an error.
 # pyright: reportPrivateUsage=false
 
+from __future__ import annotations
+
 import json
 import re
 import typing as t
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+if t.TYPE_CHECKING:
+    from . import details as d
 
 EnvelopeName = t.Literal[
     "error",
@@ -115,7 +119,12 @@ class AlknetError(Exception):
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
+        self.status = _allowed_status(
+            self.code,
+            self.facts,
+            status,
+            _own_facts(self) if self.facts.status_rules else {},
+        )
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -151,7 +160,8 @@ class AlknetError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: by its own flag, else by its code."""
-        return self.retriable_when(known_facts(self))
+        decides = self.facts.retriable == "conditional"
+        return self.retriable_when(known_facts(self) if decides else {})
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
         """The same, with other facts; rules define their names."""
@@ -217,7 +227,7 @@ class NotFound(AlknetError):
     def details(self) -> d.NotFoundDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.NotFoundDetails,
+            "d.NotFoundDetails",
             self._details,
         )
 
@@ -274,7 +284,7 @@ class Forbidden(AlknetError):
     def details(self) -> d.ForbiddenDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ForbiddenDetails,
+            "d.ForbiddenDetails",
             self._details,
         )
 
@@ -324,7 +334,7 @@ class InvalidInput(AlknetError):
     def details(self) -> d.InvalidInputDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InvalidInputDetails,
+            "d.InvalidInputDetails",
             self._details,
         )
 
@@ -375,7 +385,7 @@ class InvalidOperationType(AlknetError):
     def details(self) -> d.InvalidOperationTypeDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InvalidOperationTypeDetails,
+            "d.InvalidOperationTypeDetails",
             self._details,
         )
 
@@ -429,7 +439,7 @@ class Internal(AlknetError):
     def details(self) -> d.InternalDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InternalDetails,
+            "d.InternalDetails",
             self._details,
         )
 
@@ -477,7 +487,7 @@ class Timeout(AlknetError):
     def details(self) -> d.TimeoutDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.TimeoutDetails,
+            "d.TimeoutDetails",
             self._details,
         )
 
@@ -540,7 +550,7 @@ class ReadFileFileNotFound(AlknetError):
     def details(self) -> d.ReadFileFileNotFoundDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ReadFileFileNotFoundDetails,
+            "d.ReadFileFileNotFoundDetails",
             self._details,
         )
 
@@ -603,7 +613,7 @@ class ReadFilePermissionDenied(AlknetError):
     def details(self) -> d.ReadFilePermissionDeniedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ReadFilePermissionDeniedDetails,
+            "d.ReadFilePermissionDeniedDetails",
             self._details,
         )
 
@@ -648,7 +658,7 @@ class CreateMachineInsufficientCredits(AlknetError):
     def details(self) -> d.CreateMachineInsufficientCreditsDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.CreateMachineInsufficientCreditsDetails,
+            "d.CreateMachineInsufficientCreditsDetails",
             self._details,
         )
 
@@ -707,7 +717,7 @@ class CreateMachineRateLimited(AlknetError):
     def details(self) -> d.CreateMachineRateLimitedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.CreateMachineRateLimitedDetails,
+            "d.CreateMachineRateLimitedDetails",
             self._details,
         )
 
@@ -752,7 +762,7 @@ class ChatContextOverflow(AlknetError):
     def details(self) -> d.ChatContextOverflowDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ChatContextOverflowDetails,
+            "d.ChatContextOverflowDetails",
             self._details,
         )
 
@@ -845,6 +855,16 @@ _ALL = {
 }
 
 
+def _by_wire() -> dict[str, list[type[AlknetError]]]:
+    found: dict[str, list[type[AlknetError]]] = {}
+    for (_, wire), kind in _ALL.items():
+        found.setdefault(wire, []).append(kind)
+    return found
+
+
+_BY_WIRE = _by_wire()
+
+
 _OPERATIONS: Mapping[str, str] = {
     "fs/readFile": "readFile",
     "vastai/createMachine": "createMachine",
@@ -895,7 +915,7 @@ def error_classes(
     """Every exception for a value of the code slot, of any operation; the shared one
     first.
     """
-    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
+    return _BY_WIRE.get(str(wire), ())
 
 
 def lacking(

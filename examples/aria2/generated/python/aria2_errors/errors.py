@@ -8,15 +8,19 @@ statuses.
 # Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/aria2/taxonomy.yaml
 
+from __future__ import annotations
+
 import json
 import re
 import typing as t
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+if t.TYPE_CHECKING:
+    from . import details as d
 
 EnvelopeName = t.Literal["rpc"]  # fmt: skip
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
@@ -106,7 +110,12 @@ class Aria2Error(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
+        self.status = _allowed_status(
+            self.code,
+            self.facts,
+            status,
+            _own_facts(self) if self.facts.status_rules else {},
+        )
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -142,7 +151,8 @@ class Aria2Error(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: by its own flag, else by its code."""
-        return self.retriable_when(known_facts(self))
+        decides = self.facts.retriable == "conditional"
+        return self.retriable_when(known_facts(self) if decides else {})
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
         """The same, with other facts; rules define their names."""
@@ -196,7 +206,7 @@ class ParseError(Aria2Error):
     def details(self) -> d.ParseErrorDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ParseErrorDetails,
+            "d.ParseErrorDetails",
             self._details,
         )
 
@@ -232,7 +242,7 @@ class InvalidRequest(Aria2Error):
     def details(self) -> d.InvalidRequestDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InvalidRequestDetails,
+            "d.InvalidRequestDetails",
             self._details,
         )
 
@@ -268,7 +278,7 @@ class MethodNotFound(Aria2Error):
     def details(self) -> d.MethodNotFoundDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.MethodNotFoundDetails,
+            "d.MethodNotFoundDetails",
             self._details,
         )
 
@@ -304,7 +314,7 @@ class InvalidParams(Aria2Error):
     def details(self) -> d.InvalidParamsDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InvalidParamsDetails,
+            "d.InvalidParamsDetails",
             self._details,
         )
 
@@ -340,7 +350,7 @@ class Failed(Aria2Error):
     def details(self) -> d.FailedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.FailedDetails,
+            "d.FailedDetails",
             self._details,
         )
 
@@ -434,6 +444,16 @@ _ALL = {
 }
 
 
+def _by_wire() -> dict[str, list[type[Aria2Error]]]:
+    found: dict[str, list[type[Aria2Error]]] = {}
+    for (_, wire), kind in _ALL.items():
+        found.setdefault(wire, []).append(kind)
+    return found
+
+
+_BY_WIRE = _by_wire()
+
+
 # fmt: off
 REMOVED: Mapping[tuple[str | None, str], ErrorCode | None] = {}
 # fmt: on
@@ -474,7 +494,7 @@ def error_classes(
     """Every exception for a value of the code slot, of any operation; the shared one
     first.
     """
-    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
+    return _BY_WIRE.get(str(wire), ())
 
 
 def lacking(

@@ -8,15 +8,19 @@ statuses.
 # Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec compile
 # examples/etcd/taxonomy.yaml
 
+from __future__ import annotations
+
 import json
 import re
 import typing as t
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+if t.TYPE_CHECKING:
+    from . import details as d
 
 EnvelopeName = t.Literal["error"]  # fmt: skip
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
@@ -101,7 +105,12 @@ class EtcdError(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
+        self.status = _allowed_status(
+            self.code,
+            self.facts,
+            status,
+            _own_facts(self) if self.facts.status_rules else {},
+        )
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -137,7 +146,8 @@ class EtcdError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: by its own flag, else by its code."""
-        return self.retriable_when(known_facts(self))
+        decides = self.facts.retriable == "conditional"
+        return self.retriable_when(known_facts(self) if decides else {})
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
         """The same, with other facts; rules define their names."""
@@ -217,7 +227,7 @@ class Cancelled(ServiceError):
     def details(self) -> d.CancelledDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.CancelledDetails,
+            "d.CancelledDetails",
             self._details,
         )
 
@@ -253,7 +263,7 @@ class Unknown(ServiceError):
     def details(self) -> d.UnknownDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UnknownDetails,
+            "d.UnknownDetails",
             self._details,
         )
 
@@ -289,7 +299,7 @@ class InvalidArgument(RequestError):
     def details(self) -> d.InvalidArgumentDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InvalidArgumentDetails,
+            "d.InvalidArgumentDetails",
             self._details,
         )
 
@@ -325,7 +335,7 @@ class DeadlineExceeded(ServiceError):
     def details(self) -> d.DeadlineExceededDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.DeadlineExceededDetails,
+            "d.DeadlineExceededDetails",
             self._details,
         )
 
@@ -361,7 +371,7 @@ class NotFound(StateError):
     def details(self) -> d.NotFoundDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.NotFoundDetails,
+            "d.NotFoundDetails",
             self._details,
         )
 
@@ -397,7 +407,7 @@ class AlreadyExists(StateError):
     def details(self) -> d.AlreadyExistsDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.AlreadyExistsDetails,
+            "d.AlreadyExistsDetails",
             self._details,
         )
 
@@ -433,7 +443,7 @@ class PermissionDenied(AccessError):
     def details(self) -> d.PermissionDeniedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.PermissionDeniedDetails,
+            "d.PermissionDeniedDetails",
             self._details,
         )
 
@@ -469,7 +479,7 @@ class ResourceExhausted(ServiceError):
     def details(self) -> d.ResourceExhaustedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ResourceExhaustedDetails,
+            "d.ResourceExhaustedDetails",
             self._details,
         )
 
@@ -505,7 +515,7 @@ class FailedPrecondition(StateError):
     def details(self) -> d.FailedPreconditionDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.FailedPreconditionDetails,
+            "d.FailedPreconditionDetails",
             self._details,
         )
 
@@ -541,7 +551,7 @@ class Aborted(StateError):
     def details(self) -> d.AbortedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.AbortedDetails,
+            "d.AbortedDetails",
             self._details,
         )
 
@@ -577,7 +587,7 @@ class OutOfRange(RequestError):
     def details(self) -> d.OutOfRangeDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.OutOfRangeDetails,
+            "d.OutOfRangeDetails",
             self._details,
         )
 
@@ -613,7 +623,7 @@ class Unimplemented(ServiceError):
     def details(self) -> d.UnimplementedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UnimplementedDetails,
+            "d.UnimplementedDetails",
             self._details,
         )
 
@@ -649,7 +659,7 @@ class Internal(ServiceError):
     def details(self) -> d.InternalDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InternalDetails,
+            "d.InternalDetails",
             self._details,
         )
 
@@ -685,7 +695,7 @@ class Unavailable(ServiceError):
     def details(self) -> d.UnavailableDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UnavailableDetails,
+            "d.UnavailableDetails",
             self._details,
         )
 
@@ -721,7 +731,7 @@ class DataLoss(ServiceError):
     def details(self) -> d.DataLossDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.DataLossDetails,
+            "d.DataLossDetails",
             self._details,
         )
 
@@ -757,7 +767,7 @@ class Unauthenticated(AccessError):
     def details(self) -> d.UnauthenticatedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UnauthenticatedDetails,
+            "d.UnauthenticatedDetails",
             self._details,
         )
 
@@ -885,6 +895,16 @@ _ALL = {
 }
 
 
+def _by_wire() -> dict[str, list[type[EtcdError]]]:
+    found: dict[str, list[type[EtcdError]]] = {}
+    for (_, wire), kind in _ALL.items():
+        found.setdefault(wire, []).append(kind)
+    return found
+
+
+_BY_WIRE = _by_wire()
+
+
 # fmt: off
 REMOVED: Mapping[tuple[str | None, str], ErrorCode | None] = {}
 # fmt: on
@@ -925,7 +945,7 @@ def error_classes(
     """Every exception for a value of the code slot, of any operation; the shared one
     first.
     """
-    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
+    return _BY_WIRE.get(str(wire), ())
 
 
 def lacking(

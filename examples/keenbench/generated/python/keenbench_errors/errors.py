@@ -8,15 +8,19 @@ statuses.
 # Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/keenbench/taxonomy.yaml
 
+from __future__ import annotations
+
 import json
 import re
 import typing as t
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+if t.TYPE_CHECKING:
+    from . import details as d
 
 EnvelopeName = t.Literal[
     "error_info",
@@ -146,7 +150,12 @@ class KeenbenchError(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
+        self.status = _allowed_status(
+            self.code,
+            self.facts,
+            status,
+            _own_facts(self) if self.facts.status_rules else {},
+        )
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -188,7 +197,8 @@ class KeenbenchError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: by its own flag, else by its code."""
-        return self.retriable_when(known_facts(self))
+        decides = self.facts.retriable == "conditional"
+        return self.retriable_when(known_facts(self) if decides else {})
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
         """The same, with other facts; rules define their names."""
@@ -324,7 +334,7 @@ class EgressConsentRequired(EgressError):
     def details(self) -> d.EgressConsentRequiredDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.EgressConsentRequiredDetails,
+            "d.EgressConsentRequiredDetails",
             self._details,
         )
 
@@ -406,7 +416,7 @@ class EgressBlockedByPolicy(EgressError):
     def details(self) -> d.EgressBlockedByPolicyDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.EgressBlockedByPolicyDetails,
+            "d.EgressBlockedByPolicyDetails",
             self._details,
         )
 
@@ -488,7 +498,7 @@ class ProviderNotConfigured(ProviderError):
     def details(self) -> d.ProviderNotConfiguredDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ProviderNotConfiguredDetails,
+            "d.ProviderNotConfiguredDetails",
             self._details,
         )
 
@@ -570,7 +580,7 @@ class ProviderAuthFailed(ProviderError):
     def details(self) -> d.ProviderAuthFailedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ProviderAuthFailedDetails,
+            "d.ProviderAuthFailedDetails",
             self._details,
         )
 
@@ -652,7 +662,7 @@ class ProviderRateLimited(ProviderError):
     def details(self) -> d.ProviderRateLimitedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ProviderRateLimitedDetails,
+            "d.ProviderRateLimitedDetails",
             self._details,
         )
 
@@ -734,7 +744,7 @@ class ProviderUnavailable(ProviderError):
     def details(self) -> d.ProviderUnavailableDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ProviderUnavailableDetails,
+            "d.ProviderUnavailableDetails",
             self._details,
         )
 
@@ -816,7 +826,7 @@ class NetworkUnavailable(ProviderError):
     def details(self) -> d.NetworkUnavailableDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.NetworkUnavailableDetails,
+            "d.NetworkUnavailableDetails",
             self._details,
         )
 
@@ -898,7 +908,7 @@ class SandboxViolation(SandboxError):
     def details(self) -> d.SandboxViolationDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.SandboxViolationDetails,
+            "d.SandboxViolationDetails",
             self._details,
         )
 
@@ -983,7 +993,7 @@ class ValidationFailed(SandboxError):
     def details(self) -> d.ValidationFailedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ValidationFailedDetails,
+            "d.ValidationFailedDetails",
             self._details,
         )
 
@@ -1065,7 +1075,7 @@ class ContextExhausted(SandboxError):
     def details(self) -> d.ContextExhaustedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ContextExhaustedDetails,
+            "d.ContextExhaustedDetails",
             self._details,
         )
 
@@ -1147,7 +1157,7 @@ class DiskFull(StorageError):
     def details(self) -> d.DiskFullDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.DiskFullDetails,
+            "d.DiskFullDetails",
             self._details,
         )
 
@@ -1232,7 +1242,7 @@ class FileReadFailed(StorageError):
     def details(self) -> d.FileReadFailedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.FileReadFailedDetails,
+            "d.FileReadFailedDetails",
             self._details,
         )
 
@@ -1317,7 +1327,7 @@ class FileWriteFailed(StorageError):
     def details(self) -> d.FileWriteFailedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.FileWriteFailedDetails,
+            "d.FileWriteFailedDetails",
             self._details,
         )
 
@@ -1402,7 +1412,7 @@ class CheckpointCreateFailed(StorageError):
     def details(self) -> d.CheckpointCreateFailedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.CheckpointCreateFailedDetails,
+            "d.CheckpointCreateFailedDetails",
             self._details,
         )
 
@@ -1487,7 +1497,7 @@ class CheckpointRestoreFailed(StorageError):
     def details(self) -> d.CheckpointRestoreFailedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.CheckpointRestoreFailedDetails,
+            "d.CheckpointRestoreFailedDetails",
             self._details,
         )
 
@@ -1569,7 +1579,7 @@ class BudgetCapReached(WorkflowError):
     def details(self) -> d.BudgetCapReachedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.BudgetCapReachedDetails,
+            "d.BudgetCapReachedDetails",
             self._details,
         )
 
@@ -1651,7 +1661,7 @@ class ConflictPublishedChanged(WorkflowError):
     def details(self) -> d.ConflictPublishedChangedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ConflictPublishedChangedDetails,
+            "d.ConflictPublishedChangedDetails",
             self._details,
         )
 
@@ -1733,7 +1743,7 @@ class UserCanceled(WorkflowError):
     def details(self) -> d.UserCanceledDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UserCanceledDetails,
+            "d.UserCanceledDetails",
             self._details,
         )
 
@@ -1872,6 +1882,16 @@ _ALL = {
 }
 
 
+def _by_wire() -> dict[str, list[type[KeenbenchError]]]:
+    found: dict[str, list[type[KeenbenchError]]] = {}
+    for (_, wire), kind in _ALL.items():
+        found.setdefault(wire, []).append(kind)
+    return found
+
+
+_BY_WIRE = _by_wire()
+
+
 # fmt: off
 REMOVED: Mapping[tuple[str | None, str], ErrorCode | None] = {}
 # fmt: on
@@ -1912,7 +1932,7 @@ def error_classes(
     """Every exception for a value of the code slot, of any operation; the shared one
     first.
     """
-    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
+    return _BY_WIRE.get(str(wire), ())
 
 
 def lacking(

@@ -8,15 +8,19 @@ statuses.
 # Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/kinto/taxonomy.yaml
 
+from __future__ import annotations
+
 import json
 import re
 import typing as t
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+if t.TYPE_CHECKING:
+    from . import details as d
 
 EnvelopeName = t.Literal["error"]  # fmt: skip
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
@@ -107,7 +111,12 @@ class KintoError(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
+        self.status = _allowed_status(
+            self.code,
+            self.facts,
+            status,
+            _own_facts(self) if self.facts.status_rules else {},
+        )
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -144,7 +153,8 @@ class KintoError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: by its own flag, else by its code."""
-        return self.retriable_when(known_facts(self))
+        decides = self.facts.retriable == "conditional"
+        return self.retriable_when(known_facts(self) if decides else {})
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
         """The same, with other facts; rules define their names."""
@@ -230,7 +240,7 @@ class MissingAuthToken(AuthenticationError):
     def details(self) -> d.MissingAuthTokenDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.MissingAuthTokenDetails,
+            "d.MissingAuthTokenDetails",
             self._details,
         )
 
@@ -268,7 +278,7 @@ class InvalidAuthToken(AuthenticationError):
     def details(self) -> d.InvalidAuthTokenDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InvalidAuthTokenDetails,
+            "d.InvalidAuthTokenDetails",
             self._details,
         )
 
@@ -306,7 +316,7 @@ class Badjson(RequestError):
     def details(self) -> d.BadjsonDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.BadjsonDetails,
+            "d.BadjsonDetails",
             self._details,
         )
 
@@ -382,7 +392,7 @@ class MissingParameters(RequestError):
     def details(self) -> d.MissingParametersDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.MissingParametersDetails,
+            "d.MissingParametersDetails",
             self._details,
         )
 
@@ -479,7 +489,7 @@ class InvalidResourceId(ResourceError):
     def details(self) -> d.InvalidResourceIdDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InvalidResourceIdDetails,
+            "d.InvalidResourceIdDetails",
             self._details,
         )
 
@@ -535,7 +545,7 @@ class MissingResource(ResourceError):
     def details(self) -> d.MissingResourceDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.MissingResourceDetails,
+            "d.MissingResourceDetails",
             self._details,
         )
 
@@ -573,7 +583,7 @@ class MissingContentLength(RequestError):
     def details(self) -> d.MissingContentLengthDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.MissingContentLengthDetails,
+            "d.MissingContentLengthDetails",
             self._details,
         )
 
@@ -611,7 +621,7 @@ class RequestTooLarge(RequestError):
     def details(self) -> d.RequestTooLargeDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.RequestTooLargeDetails,
+            "d.RequestTooLargeDetails",
             self._details,
         )
 
@@ -676,7 +686,7 @@ class ModifiedMeanwhile(ResourceError):
     def details(self) -> d.ModifiedMeanwhileDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ModifiedMeanwhileDetails,
+            "d.ModifiedMeanwhileDetails",
             self._details,
         )
 
@@ -716,7 +726,7 @@ class MethodNotAllowed(RequestError):
     def details(self) -> d.MethodNotAllowedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.MethodNotAllowedDetails,
+            "d.MethodNotAllowedDetails",
             self._details,
         )
 
@@ -754,7 +764,7 @@ class VersionNotAvailable(RequestError):
     def details(self) -> d.VersionNotAvailableDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.VersionNotAvailableDetails,
+            "d.VersionNotAvailableDetails",
             self._details,
         )
 
@@ -792,7 +802,7 @@ class ClientReachedCapacity(ServiceError):
     def details(self) -> d.ClientReachedCapacityDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ClientReachedCapacityDetails,
+            "d.ClientReachedCapacityDetails",
             self._details,
         )
 
@@ -830,7 +840,7 @@ class Forbidden(PermissionDomainError):
     def details(self) -> d.ForbiddenDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ForbiddenDetails,
+            "d.ForbiddenDetails",
             self._details,
         )
 
@@ -871,7 +881,7 @@ class ConstraintViolated(ResourceError):
     def details(self) -> d.ConstraintViolatedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ConstraintViolatedDetails,
+            "d.ConstraintViolatedDetails",
             self._details,
         )
 
@@ -913,7 +923,7 @@ class Backend(ServiceError):
     def details(self) -> d.BackendDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.BackendDetails,
+            "d.BackendDetails",
             self._details,
         )
 
@@ -960,7 +970,7 @@ class ServiceDeprecated(ServiceError):
     def details(self) -> d.ServiceDeprecatedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ServiceDeprecatedDetails,
+            "d.ServiceDeprecatedDetails",
             self._details,
         )
 
@@ -1002,7 +1012,7 @@ class Undefined(ServiceError):
     def details(self) -> d.UndefinedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UndefinedDetails,
+            "d.UndefinedDetails",
             self._details,
         )
 
@@ -1131,6 +1141,16 @@ _ALL = {
 }
 
 
+def _by_wire() -> dict[str, list[type[KintoError]]]:
+    found: dict[str, list[type[KintoError]]] = {}
+    for (_, wire), kind in _ALL.items():
+        found.setdefault(wire, []).append(kind)
+    return found
+
+
+_BY_WIRE = _by_wire()
+
+
 # fmt: off
 REMOVED: Mapping[tuple[str | None, str], ErrorCode | None] = {}
 # fmt: on
@@ -1171,7 +1191,7 @@ def error_classes(
     """Every exception for a value of the code slot, of any operation; the shared one
     first.
     """
-    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
+    return _BY_WIRE.get(str(wire), ())
 
 
 def lacking(

@@ -100,6 +100,10 @@ of errors that fills it.
 """
 
 
+_REMOVED = frozenset(wire for _, wire in REMOVED)
+_BREAK = re.compile(r"[\r\n\0]")
+
+
 class Rendered(t.NamedTuple):
     """An answer, ready to send. ``headers`` have Content-Type, not Content-Length."""
 
@@ -172,7 +176,7 @@ def render(
         if place.header is not None and repeated is not None:
             _put(headers, place.header, str(repeated))
     # RFC 9110 section 5.5: these characters would end the field or start another.
-    headers = {name: re.sub(r"[\r\n\0]", " ", value) for name, value in headers.items()}
+    headers = {name: _BREAK.sub(" ", value) for name, value in headers.items()}
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
 
@@ -281,7 +285,7 @@ def _declared(read: Extraction) -> bool:
     code = _code(read.slots)
     if code is None:
         return False
-    return bool(error_classes(code)) or any(own == str(code) for _, own in REMOVED)
+    return bool(error_classes(code)) or str(code) in _REMOVED
 
 
 def _whole(value: object) -> object:

@@ -6,6 +6,7 @@
 import typing as t
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 
 
 class ErrorCode(StrEnum):
@@ -338,7 +339,7 @@ def is_retryable(code: str | None) -> bool:
     is a member of ``ErrorCode`` or the name of one. Any other name, or None, is an
     undeclared code, and has ``UNKNOWN_ACTION``.
     """
-    return client_action(code) == "retry"
+    return code in RETRYABLE
 
 
 def client_action(code: str | None) -> ClientAction:
@@ -356,8 +357,13 @@ def codes_for(status: int) -> tuple[ErrorCode, ...]:
     """The codes that may travel under a status; the fallback if no code claims it, and
     nothing if it has no fallback.
     """
-    claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
+    claimed = _claiming(status)
     if claimed:
         return claimed
     fallback = next((code for statuses, code in FALLBACKS if status in statuses), None)
     return () if fallback is None else (fallback,)
+
+
+@lru_cache(maxsize=512)  # more than there are error statuses
+def _claiming(status: int) -> tuple[ErrorCode, ...]:
+    return tuple(code for code, facts in FACTS.items() if status in facts.statuses)

@@ -8,15 +8,19 @@ statuses.
 # Generated from examples/registry/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/registry/taxonomy.yaml
 
+from __future__ import annotations
+
 import json
 import re
 import typing as t
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+if t.TYPE_CHECKING:
+    from . import details as d
 
 EnvelopeName = t.Literal["errors"]  # fmt: skip
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
@@ -85,7 +89,7 @@ class RegistryError(Exception):
         retry_after: float | None = None,
         detail: object | None = None,
         headers: Mapping[str, str | None] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         if not hasattr(self, "code"):
             name = type(self).__name__
@@ -98,7 +102,12 @@ class RegistryError(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
+        self.status = _allowed_status(
+            self.code,
+            self.facts,
+            status,
+            _own_facts(self) if self.facts.status_rules else {},
+        )
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -132,7 +141,8 @@ class RegistryError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: by its own flag, else by its code."""
-        return self.retriable_when(known_facts(self))
+        decides = self.facts.retriable == "conditional"
+        return self.retriable_when(known_facts(self) if decides else {})
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
         """The same, with other facts; rules define their names."""
@@ -210,7 +220,7 @@ class Unknown(CapabilityError):
         www_authenticate: str | None = None,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -228,7 +238,7 @@ class Unknown(CapabilityError):
     def details(self) -> d.UnknownDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UnknownDetails,
+            "d.UnknownDetails",
             self._details,
         )
 
@@ -253,7 +263,7 @@ class BlobUnknown(ContentError):
         status: t.Literal[400, 404] = 400,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -268,7 +278,7 @@ class BlobUnknown(ContentError):
     def details(self) -> d.BlobUnknownDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.BlobUnknownDetails,
+            "d.BlobUnknownDetails",
             self._details,
         )
 
@@ -292,7 +302,7 @@ class BlobUploadInvalid(UploadError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -306,7 +316,7 @@ class BlobUploadInvalid(UploadError):
     def details(self) -> d.BlobUploadInvalidDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.BlobUploadInvalidDetails,
+            "d.BlobUploadInvalidDetails",
             self._details,
         )
 
@@ -330,7 +340,7 @@ class BlobUploadUnknown(UploadError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -344,7 +354,7 @@ class BlobUploadUnknown(UploadError):
     def details(self) -> d.BlobUploadUnknownDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.BlobUploadUnknownDetails,
+            "d.BlobUploadUnknownDetails",
             self._details,
         )
 
@@ -368,7 +378,7 @@ class DigestInvalid(ContentError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -382,7 +392,7 @@ class DigestInvalid(ContentError):
     def details(self) -> d.DigestInvalidDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.DigestInvalidDetails,
+            "d.DigestInvalidDetails",
             self._details,
         )
 
@@ -406,7 +416,7 @@ class ManifestBlobUnknown(ContentError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -420,7 +430,7 @@ class ManifestBlobUnknown(ContentError):
     def details(self) -> d.ManifestBlobUnknownDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ManifestBlobUnknownDetails,
+            "d.ManifestBlobUnknownDetails",
             self._details,
         )
 
@@ -444,7 +454,7 @@ class ManifestInvalid(ContentError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -458,7 +468,7 @@ class ManifestInvalid(ContentError):
     def details(self) -> d.ManifestInvalidDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ManifestInvalidDetails,
+            "d.ManifestInvalidDetails",
             self._details,
         )
 
@@ -482,7 +492,7 @@ class ManifestUnknown(ContentError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -496,7 +506,7 @@ class ManifestUnknown(ContentError):
     def details(self) -> d.ManifestUnknownDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ManifestUnknownDetails,
+            "d.ManifestUnknownDetails",
             self._details,
         )
 
@@ -520,7 +530,7 @@ class ManifestUnverified(ContentError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -534,7 +544,7 @@ class ManifestUnverified(ContentError):
     def details(self) -> d.ManifestUnverifiedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ManifestUnverifiedDetails,
+            "d.ManifestUnverifiedDetails",
             self._details,
         )
 
@@ -558,7 +568,7 @@ class NameInvalid(NameDomainError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -572,7 +582,7 @@ class NameInvalid(NameDomainError):
     def details(self) -> d.NameInvalidDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.NameInvalidDetails,
+            "d.NameInvalidDetails",
             self._details,
         )
 
@@ -596,7 +606,7 @@ class NameUnknown(NameDomainError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -610,7 +620,7 @@ class NameUnknown(NameDomainError):
     def details(self) -> d.NameUnknownDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.NameUnknownDetails,
+            "d.NameUnknownDetails",
             self._details,
         )
 
@@ -634,7 +644,7 @@ class SizeInvalid(UploadError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -648,7 +658,7 @@ class SizeInvalid(UploadError):
     def details(self) -> d.SizeInvalidDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.SizeInvalidDetails,
+            "d.SizeInvalidDetails",
             self._details,
         )
 
@@ -672,7 +682,7 @@ class TagInvalid(NameDomainError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -686,7 +696,7 @@ class TagInvalid(NameDomainError):
     def details(self) -> d.TagInvalidDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.TagInvalidDetails,
+            "d.TagInvalidDetails",
             self._details,
         )
 
@@ -713,7 +723,7 @@ class Unauthorized(AccessError):
         www_authenticate: str,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -730,7 +740,7 @@ class Unauthorized(AccessError):
     def details(self) -> d.UnauthorizedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UnauthorizedDetails,
+            "d.UnauthorizedDetails",
             self._details,
         )
 
@@ -754,7 +764,7 @@ class Denied(AccessError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -768,7 +778,7 @@ class Denied(AccessError):
     def details(self) -> d.DeniedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.DeniedDetails,
+            "d.DeniedDetails",
             self._details,
         )
 
@@ -793,7 +803,7 @@ class Unsupported(CapabilityError):
         status: t.Literal[400, 405] = 400,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -808,7 +818,7 @@ class Unsupported(CapabilityError):
     def details(self) -> d.UnsupportedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UnsupportedDetails,
+            "d.UnsupportedDetails",
             self._details,
         )
 
@@ -832,7 +842,7 @@ class Toomanyrequests(CapabilityError):
         *,
         detail: object | None = None,
         headers: Mapping[str, str] | None = None,
-        others: "Sequence[AnyError]" = (),
+        others: Sequence[AnyError] = (),
     ) -> None:
         super().__init__(
             message,
@@ -846,7 +856,7 @@ class Toomanyrequests(CapabilityError):
     def details(self) -> d.ToomanyrequestsDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ToomanyrequestsDetails,
+            "d.ToomanyrequestsDetails",
             self._details,
         )
 
@@ -969,6 +979,16 @@ _ALL = {
 }
 
 
+def _by_wire() -> dict[str, list[type[RegistryError]]]:
+    found: dict[str, list[type[RegistryError]]] = {}
+    for (_, wire), kind in _ALL.items():
+        found.setdefault(wire, []).append(kind)
+    return found
+
+
+_BY_WIRE = _by_wire()
+
+
 # fmt: off
 REMOVED: Mapping[tuple[str | None, str], ErrorCode | None] = {}
 # fmt: on
@@ -1009,7 +1029,7 @@ def error_classes(
     """Every exception for a value of the code slot, of any operation; the shared one
     first.
     """
-    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
+    return _BY_WIRE.get(str(wire), ())
 
 
 def lacking(

@@ -8,15 +8,19 @@ statuses.
 # Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/theodosia/taxonomy.yaml
 
+from __future__ import annotations
+
 import json
 import re
 import typing as t
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+if t.TYPE_CHECKING:
+    from . import details as d
 
 EnvelopeName = t.Literal[
     "rejection",
@@ -128,7 +132,12 @@ class TheodosiaError(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
+        self.status = _allowed_status(
+            self.code,
+            self.facts,
+            status,
+            _own_facts(self) if self.facts.status_rules else {},
+        )
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -167,7 +176,8 @@ class TheodosiaError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: by its own flag, else by its code."""
-        return self.retriable_when(known_facts(self))
+        decides = self.facts.retriable == "conditional"
+        return self.retriable_when(known_facts(self) if decides else {})
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
         """The same, with other facts; rules define their names."""
@@ -228,7 +238,7 @@ class InvalidTransition(TheodosiaError):
     def details(self) -> d.InvalidTransitionDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.InvalidTransitionDetails,
+            "d.InvalidTransitionDetails",
             self._details,
         )
 
@@ -271,7 +281,7 @@ class UnknownAction(TheodosiaError):
     def details(self) -> d.UnknownActionDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.UnknownActionDetails,
+            "d.UnknownActionDetails",
             self._details,
         )
 
@@ -340,7 +350,7 @@ class ValidationFailed(TheodosiaError):
     def details(self) -> d.ValidationFailedDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ValidationFailedDetails,
+            "d.ValidationFailedDetails",
             self._details,
         )
 
@@ -397,7 +407,7 @@ class ActionTimeout(TheodosiaError):
     def details(self) -> d.ActionTimeoutDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ActionTimeoutDetails,
+            "d.ActionTimeoutDetails",
             self._details,
         )
 
@@ -440,7 +450,7 @@ class ActionError(TheodosiaError):
     def details(self) -> d.ActionErrorDetails:
         """The details in the envelope; read only."""
         return t.cast(
-            d.ActionErrorDetails,
+            "d.ActionErrorDetails",
             self._details,
         )
 
@@ -540,6 +550,16 @@ _ALL = {
 }
 
 
+def _by_wire() -> dict[str, list[type[TheodosiaError]]]:
+    found: dict[str, list[type[TheodosiaError]]] = {}
+    for (_, wire), kind in _ALL.items():
+        found.setdefault(wire, []).append(kind)
+    return found
+
+
+_BY_WIRE = _by_wire()
+
+
 # fmt: off
 REMOVED: Mapping[tuple[str | None, str], ErrorCode | None] = {}
 # fmt: on
@@ -580,7 +600,7 @@ def error_classes(
     """Every exception for a value of the code slot, of any operation; the shared one
     first.
     """
-    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
+    return _BY_WIRE.get(str(wire), ())
 
 
 def lacking(

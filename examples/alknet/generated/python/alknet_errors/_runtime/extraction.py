@@ -166,12 +166,16 @@ class _ShapeReader:
     def read_object(
         self, node: Object, value: Mapping[str, object], path: str, item: str
     ) -> None:
+        present = 0
         for member in node.members:
-            here = child(path, member.name)
             if member.name in value:
+                present += 1
+                here = child(path, member.name)
                 self.read(member.node, value[member.name], here, item)
             elif not member.optional:
-                self.missing.append(here)
+                self.missing.append(child(path, member.name))
+        if present == len(value):
+            return
         named = {member.name for member in node.members}
         rest = {key: each for key, each in value.items() if key not in named}
         if node.spread is None:

@@ -264,6 +264,8 @@ def _vacant(node: Node, slots: Mapping[str, object]) -> bool:
     """Whether there are slots here or further down, and no place for them can be
     filled.
     """
+    if isinstance(node, Slot):
+        return slots.get(node.name) is None
     places = [place.slots for place in walk(node) if place.slots]
     return bool(places) and all(
         any(slots.get(name) is None for name in names) for names in places
