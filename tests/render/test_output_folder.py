@@ -103,13 +103,18 @@ def die_before(number: int) -> None:
         setattr(os, name, dying(getattr(os, name)))
 
 
-def test_a_kill_before_any_call_leaves_no_mixed_tree(tmp_path: Path) -> None:
+#: Between the calls before which a process is killed: any in `make full`, every seventh otherwise.
+STRIDES = [7, pytest.param(1, marks=pytest.mark.full)]
+
+
+@pytest.mark.parametrize("stride", STRIDES)
+def test_a_kill_before_any_call_leaves_no_mixed_tree(stride: int, tmp_path: Path) -> None:
     """Whichever call of a write to several folders is the last, the next start finds all old files
     or all new ones, and leaves no staging folder.
     """
     root, old, new = states(tmp_path)
     seen = set()
-    for number in range(1, 2000):
+    for number in range(1, 2000, stride):
         child = in_child(lambda number=number: (die_before(number), write_all(root, NEW)))  # type: ignore[misc]
         _, status = os.waitpid(child, 0)
         settle_all(root)
@@ -123,13 +128,14 @@ def test_a_kill_before_any_call_leaves_no_mixed_tree(tmp_path: Path) -> None:
     assert number > 40
 
 
-def test_a_kill_while_a_write_is_finished_leaves_no_mixed_tree(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stride", STRIDES)
+def test_a_kill_while_a_write_is_finished_leaves_no_mixed_tree(stride: int, tmp_path: Path) -> None:
     """Finishing an interrupted write may be interrupted as well."""
     root, old, new = states(tmp_path)
     committed = next(
         number for number in range(1, 2000) if interrupted(root, old, number) is not None
     )
-    for number in range(1, 2000):
+    for number in range(1, 2000, stride):
         assert interrupted(root, old, committed) is not None
         child = in_child(lambda number=number: (die_before(number), settle_all(root)))  # type: ignore[misc]
         _, status = os.waitpid(child, 0)

@@ -4,6 +4,7 @@ import json
 import time
 import tracemalloc
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -93,80 +94,96 @@ def test_no_bytes_break_a_codec(name: Any, body: bytes) -> None:
 
 
 #: Bodies that grow when they are read, or that no reader gets out of.
-BOMBS = {
+BOMBS: dict[str, tuple[CodecName, Callable[[], bytes]]] = {
     "laughs": (
         "XML",
-        b'<!DOCTYPE a [<!ENTITY a0 "ha">'
-        + b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 12))
-        + b"]><a>&a11;</a>",
+        lambda: (
+            b'<!DOCTYPE a [<!ENTITY a0 "ha">'
+            + b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 12))
+            + b"]><a>&a11;</a>"
+        ),
     ),
-    "external": ("XML", b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'),
-    "deep XML": ("XML", b"<a>" * 50_000 + b"</a>" * 50_000),
-    "wide XML": ("XML", b"<a>" + b"<b/>" * (MOST + 1) + b"</a>"),
+    "external": (
+        "XML",
+        lambda: b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>',
+    ),
+    "deep XML": ("XML", lambda: b"<a>" * 50_000 + b"</a>" * 50_000),
+    "wide XML": ("XML", lambda: b"<a>" + b"<b/>" * (MOST + 1) + b"</a>"),
     "attributes": (
         "XML",
-        b"<a " + b" ".join(b'a%d=""' % n for n in range(MOST + 1)) + b"/>",
+        lambda: b"<a " + b" ".join(b'a%d=""' % n for n in range(MOST + 1)) + b"/>",
     ),
-    "length": ("CBOR", b"\x9b\x00\x00\x00\xff\xff\xff\xff\xff"),
-    "text length": ("CBOR", b"\x7b\x00\x00\x00\xff\xff\xff\xff\xff"),
-    "believable length": ("CBOR", b"\x9a\x00\x03\xd0\x8f"),
-    "deep CBOR": ("CBOR", b"\x81" * 100_000 + b"\x00"),
-    "tags": ("CBOR", b"\xc1" * 1_000_000),
-    "wide CBOR": ("CBOR", b"\x9f" + b"\x00" * (MOST + 1) + b"\xff"),
-    "shared": ("CBOR", b"\xd8\x1c\x81\xd8\x1d\x00"),
-    "shared text": ("CBOR", cbor2.dumps(["same text", "same text"], string_referencing=True)),
-    "fields": ("form", b"&".join(b"a%d=" % n for n in range(MOST + 1))),
-    "lines": ("JSON lines", b"1\n" * (MOST + 1)),
-    "deep line": ("JSON lines", b"1\n" + b"[" * 100_000),
+    "length": ("CBOR", lambda: b"\x9b\x00\x00\x00\xff\xff\xff\xff\xff"),
+    "text length": ("CBOR", lambda: b"\x7b\x00\x00\x00\xff\xff\xff\xff\xff"),
+    "believable length": ("CBOR", lambda: b"\x9a\x00\x03\xd0\x8f"),
+    "deep CBOR": ("CBOR", lambda: b"\x81" * 100_000 + b"\x00"),
+    "tags": ("CBOR", lambda: b"\xc1" * 1_000_000),
+    "wide CBOR": ("CBOR", lambda: b"\x9f" + b"\x00" * (MOST + 1) + b"\xff"),
+    "shared": ("CBOR", lambda: b"\xd8\x1c\x81\xd8\x1d\x00"),
+    "shared text": (
+        "CBOR",
+        lambda: cbor2.dumps(["same text", "same text"], string_referencing=True),
+    ),
+    "fields": ("form", lambda: b"&".join(b"a%d=" % n for n in range(MOST + 1))),
+    "lines": ("JSON lines", lambda: b"1\n" * (MOST + 1)),
+    "deep line": ("JSON lines", lambda: b"1\n" + b"[" * 100_000),
 }
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_bomb_is_refused_in_bounded_time_and_memory(bomb: str) -> None:
     """A body that would expand, nest without end or refer to itself is a problem, cheaply."""
-    name, body = BOMBS[bomb]
+    name, make = BOMBS[bomb]
+    body = make()
     tracemalloc.start()
-    began = time.monotonic()
-    read = decode_as(CODECS[name], body)  # type: ignore[index]
-    seconds = time.monotonic() - began
+    began = time.process_time()
+    read = decode_as(CODECS[name], body)
+    seconds = time.process_time() - began
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert read.problem is not None
-    assert seconds < 10  # traced, and on a machine that others use too
+    assert seconds < 10  # of the processor, traced
     assert peak < 200_000_000
 
 
 _NAMES = [f"k{number}" for number in range(MOST - 10)]
 
-AT_BOUNDS: dict[str, tuple[CodecName, bytes]] = {
-    "repeated last": ("JSON", json.dumps(dict.fromkeys(_NAMES, 1))[:-1].encode() + b',"k9":1}'),
-    "members": ("JSON", json.dumps(dict.fromkeys(_NAMES, 1)).encode()),
-    "nested": ("JSON", b"[" + b",".join([b"[" * 99 + b"]" * 99] * (MOST // 101)) + b"]"),
-    "lines": ("JSON lines", b"{}\n" * (MOST - 1)),
-    "fields": ("form", "&".join(f"{name}=%41" for name in _NAMES).encode()),
-    "elements": ("XML", f"<a>{''.join(f'<{name}/>' for name in _NAMES)}</a>".encode()),
-    "siblings": ("XML", b"<a>" + b"x<b/>" * len(_NAMES) + b"</a>"),
-    "attributes": ("XML", b"<a " + b" ".join(b"a%d=''" % n for n in range(MOST - 10)) + b"/>"),
+AT_BOUNDS: dict[str, tuple[CodecName, Callable[[], bytes]]] = {
+    "repeated last": (
+        "JSON",
+        lambda: json.dumps(dict.fromkeys(_NAMES, 1))[:-1].encode() + b',"k9":1}',
+    ),
+    "members": ("JSON", lambda: json.dumps(dict.fromkeys(_NAMES, 1)).encode()),
+    "nested": ("JSON", lambda: b"[" + b",".join([b"[" * 99 + b"]" * 99] * (MOST // 101)) + b"]"),
+    "lines": ("JSON lines", lambda: b"{}\n" * (MOST - 1)),
+    "fields": ("form", lambda: "&".join(f"{name}=%41" for name in _NAMES).encode()),
+    "elements": ("XML", lambda: f"<a>{''.join(f'<{name}/>' for name in _NAMES)}</a>".encode()),
+    "siblings": ("XML", lambda: b"<a>" + b"x<b/>" * len(_NAMES) + b"</a>"),
+    "attributes": (
+        "XML",
+        lambda: b"<a " + b" ".join(b"a%d=''" % n for n in range(MOST - 10)) + b"/>",
+    ),
     "namespaces": (
         "XML",
-        b"<a " + b" ".join(b"xmlns:a%d='u%d'" % (n, n) for n in range(MOST - 10)) + b"/>",
+        lambda: b"<a " + b" ".join(b"xmlns:a%d='u%d'" % (n, n) for n in range(MOST - 10)) + b"/>",
     ),
     "namespace": (
         "XML",
-        b"<a xmlns='" + b"u" * 1_000_000 + b"'>" + b"<b/>" * len(_NAMES) + b"</a>",
+        lambda: b"<a xmlns='" + b"u" * 1_000_000 + b"'>" + b"<b/>" * len(_NAMES) + b"</a>",
     ),
-    "numbers": ("CBOR", cbor2.dumps(dict.fromkeys(range(MOST // 2 - 1), 0))),
-    "pieces": ("CBOR", b"\xa1\x7f" + b"\x61a" * len(_NAMES) + b"\xff\x00"),
+    "numbers": ("CBOR", lambda: cbor2.dumps(dict.fromkeys(range(MOST // 2 - 1), 0))),
+    "pieces": ("CBOR", lambda: b"\xa1\x7f" + b"\x61a" * len(_NAMES) + b"\xff\x00"),
 }
 
 
 @pytest.mark.parametrize("case", AT_BOUNDS)
 def test_a_body_at_its_bounds_is_read_in_bounded_time(case: str) -> None:
     """As many values as are read take seconds, whether the body is refused in the end or not."""
-    name, body = AT_BOUNDS[case]
-    began = time.monotonic()
+    name, make = AT_BOUNDS[case]
+    body = make()
+    began = time.process_time()
     decode_as(CODECS[name], body)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("encoding", ["unicode_escape", "rot13", "idna", "utf-7", "cp1252", "x"])

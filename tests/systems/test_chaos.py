@@ -131,6 +131,7 @@ def doubling() -> bytes:
     return document({"/things": operation(schema=first)}, components={"schemas": schemas})
 
 
+@lru_cache
 def bomb(size: int, layers: int) -> bytes:
     """Zeros, compressed several times."""
     packer = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
@@ -144,6 +145,12 @@ def bomb(size: int, layers: int) -> bytes:
 def sends(whole: bytes) -> Answer:
     """Sends an answer."""
     return lambda connection, _: connection.sendall(whole)
+
+
+def sends_bomb(connection: socket.socket, _: bytes) -> None:
+    """Answer with a kilobyte that unpacks to 256 MB."""
+    unpacked = "Content-Encoding: gzip, gzip\r\n"
+    connection.sendall(answer_with(bomb(1 << 28, 2), more=unpacked))
 
 
 def repeats(first: bytes, part: bytes, pause: float = 0.0) -> Answer:
@@ -293,7 +300,7 @@ HOSTILE = {
     ),
     "call bomb": Hostile(
         "answer of JSON-RPC over HTTP that unpacks to 256 MB",
-        answer=sends(answer_with(bomb(1 << 28, 2), more="Content-Encoding: gzip, gzip\r\n")),
+        answer=sends_bomb,
         config=JSONRPC,
     ),
     "events of MCP": Hostile(
@@ -326,7 +333,7 @@ HOSTILE = {
     ),
     "bomb": Hostile(
         "error of a kilobyte that unpacks to 256 MB",
-        answer=sends(answer_with(bomb(1 << 28, 2), more="Content-Encoding: gzip, gzip\r\n")),
+        answer=sends_bomb,
         quick=True,
     ),
     "layers": Hostile(
