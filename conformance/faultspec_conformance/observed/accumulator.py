@@ -109,6 +109,7 @@ class Accumulator:
         self._codes: dict[str, Coverage] = {}
         self._skipped: dict[tuple[str, str], tuple[int, str]] = {}
         self._hosts: Counter[str] = Counter()
+        self._own_notes: list[str] = []
 
     def add(self, exchange: Exchange, place: str | None = None) -> tuple[ReportedFinding, ...]:
         """Judge one exchange and count it; return its findings, masked. ``place``: where it is
@@ -157,6 +158,10 @@ class Accumulator:
         key = (file, reason if listed else "")
         count, first = self._skipped.get(key, (0, place))
         self._skipped[key] = (count + 1, first)
+
+    def note(self, text: str) -> None:
+        """Add a note to the result."""
+        self._own_notes.append(text)
 
     def result(self, target: str, *, seconds: float = 0.0, not_run: tuple[str, ...] = ()) -> Result:
         """Everything so far, masked. `conclude` is left to do."""
@@ -291,6 +296,7 @@ class Accumulator:
                 self._hosts[host] += 1
 
     def _notes(self) -> Iterator[str]:
+        yield from self._own_notes
         if len(self._hosts) > 1:
             most = ", ".join(f"{host} ({count})" for host, count in self._hosts.most_common(4))
             yield (

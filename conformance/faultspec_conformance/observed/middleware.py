@@ -83,11 +83,12 @@ def _asgi_exchange(scope: Scope, body: bytes, response: Response, *, complete: b
         response,
         route=template,
         operation=f"{scope['method']} {template}" if template is not None else None,
-        lacks=_lacks(scope["method"]) | (frozenset() if complete else ABOUT_BODY),
+        lacks=answer_lacks(scope["method"]) | (frozenset() if complete else ABOUT_BODY),
     )
 
 
-def _lacks(method: str) -> frozenset[str]:
+def answer_lacks(method: str) -> frozenset[str]:
+    """The facts that no exchange of a test gives for a method."""
     return ALWAYS | _UNCUT if method.upper() == "HEAD" else ALWAYS
 
 
@@ -104,7 +105,7 @@ def watch(client: Any, see: See) -> None:
         _watch_httpx(client, see)
     elif isinstance(getattr(client, "hooks", None), dict) and hasattr(client, "mount"):
         client.hooks.setdefault("response", []).append(
-            lambda answer, *_, **__: see(_requests_exchange(answer)) and None
+            lambda answer, *_, **__: see(requests_exchange(answer, answer.content)) and None
         )
     else:
         raise TypeError(
@@ -115,29 +116,37 @@ def watch(client: Any, see: See) -> None:
 def _watch_httpx(client: Any, see: See) -> None:
     def on_answer(answer: Any) -> None:
         answer.read()
-        see(_httpx_exchange(answer))
+        see(httpx_exchange(answer))
 
     async def on_async_answer(answer: Any) -> None:
         await answer.aread()
-        see(_httpx_exchange(answer))
+        see(httpx_exchange(answer))
 
     hook = on_async_answer if hasattr(client, "aclose") else on_answer
     hooks = client.event_hooks
     client.event_hooks = {**hooks, "response": [*hooks["response"], hook]}
 
 
-def _httpx_exchange(answer: Any) -> Exchange:
+def httpx_exchange(answer: Any) -> Exchange:
+    """The exchange of an answer of httpx, without its body if that has not been read."""
     request = answer.request
     body = request.content if hasattr(request, "_content") else b""
+    whole = hasattr(answer, "_content")
     return Exchange(
         Request(request.method, str(request.url), _decode_headers(request.headers.raw), body),
-        Response(answer.status_code, _decode_headers(answer.headers.raw), answer.content),
-        lacks=_lacks(request.method)
-        | {"elapsed"},  # httpx measures it when the answer is closed, which is later
+        Response(
+            answer.status_code,
+            _decode_headers(answer.headers.raw),
+            answer.content if whole else b"",
+        ),
+        lacks=answer_lacks(request.method)
+        | {"elapsed"}  # httpx measures it when the answer is closed, which is later
+        | (frozenset() if whole else ABOUT_BODY),
     )
 
 
-def _requests_exchange(answer: Any) -> Exchange:
+def requests_exchange(answer: Any, content: bytes | None) -> Exchange:
+    """The exchange of an answer of requests. ``content``: its body, None if that is unread."""
     request = answer.request
     body = request.body.encode() if isinstance(request.body, str) else request.body
     # Adapters of tests make up answers without a raw one.
@@ -152,10 +161,10 @@ def _requests_exchange(answer: Any) -> Exchange:
         Response(
             status=answer.status_code,
             headers=tuple(fields.items()),
-            body=answer.content,
+            body=content or b"",
             elapsed=answer.elapsed.total_seconds(),
         ),
-        lacks=_lacks(request.method),
+        lacks=answer_lacks(request.method) | (ABOUT_BODY if content is None else frozenset()),
     )
 
 

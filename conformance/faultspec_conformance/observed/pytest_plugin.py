@@ -1,12 +1,11 @@
 """A pytest plugin that judges the traffic of a team's own tests. A test fails if its service breaks
 the contract.
 
-The plugin is idle until a test uses the fixture ``faultspec``. The fixture needs a taxonomy, given
-by ``--faultspec`` or in the configuration. The rest of faultspec is imported then, so that other
-tests start as fast as before.
+The plugin is idle until a test uses the fixture ``faultspec``, or the session is observed as a
+whole (``--faultspec-watch``). Both need a taxonomy, given by ``--faultspec`` or in the
+configuration. The rest of faultspec is imported then, so that other tests start as fast as before.
 """
 
-import os
 import pickle
 import threading
 import time
@@ -19,11 +18,9 @@ import pytest
 
 if TYPE_CHECKING:
     from faultspec.exchange.model import Exchange
-    from faultspec.language.model import Taxonomy
-    from faultspec.openapi.service import Description
     from faultspec_conformance.observed.accumulator import Accumulator
+    from faultspec_conformance.observed.clients import ObservedClients
     from faultspec_conformance.results.model import ReportedFinding, Result
-    from faultspec_conformance.results.waivers import Waiver
 
 _App = TypeVar("_App")
 
@@ -31,6 +28,7 @@ _OPTIONS = {
     "faultspec_taxonomy": "the taxonomy to judge by",
     "faultspec_openapi": "the OpenAPI document of the service, which names operations",
     "faultspec_waivers": "the file of known failures",
+    "faultspec_hosts": "further hosts of the service, which --faultspec-watch judges as well",
     "faultspec_mode": (
         "fail (default): a finding fails its test; report: findings are only reported"
     ),
@@ -41,6 +39,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the command line and of the configuration."""
     group = parser.getgroup("faultspec", "judge the traffic of tests by an error taxonomy")
     group.addoption("--faultspec", metavar="TAXONOMY", help="The taxonomy to judge by.")
+    group.addoption(
+        "--faultspec-watch",
+        action="store_true",
+        help="Judge what every test gets from its service through httpx, requests, and the test "
+        "clients of Starlette, Django and Flask. Needs no fixture.",
+    )
     group.addoption(
         "--faultspec-report",
         metavar="FORMAT=FILE",
@@ -54,13 +58,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 class Watch:
     """Observes the application or the clients of one test. ``findings``: its errors that no waiver
-    covers.
+    covers. ``all_clients``: those of the whole session are observed.
     """
 
-    def __init__(self, accumulator: "Accumulator", lock: threading.Lock) -> None:
+    def __init__(
+        self, accumulator: "Accumulator", lock: threading.Lock, *, all_clients: bool = False
+    ) -> None:
         self.findings: list[ReportedFinding] = []
         self._accumulator = accumulator
         self._lock = lock
+        self._all_clients = all_clients
 
     def see(self, exchange: "Exchange") -> None:
         """Judge an exchange. Tests build those of other transports than HTTP themselves."""
@@ -82,7 +89,8 @@ class Watch:
         """
         from faultspec_conformance.observed.middleware import watch
 
-        watch(client, self.see)
+        if not self._all_clients:
+            watch(client, self.see)
         return client
 
 
@@ -98,6 +106,9 @@ class _Session:
         self.merged: Result | None = None
         self._accumulator: Accumulator | None = None
         self.report_only = config.getini("faultspec_mode") == "report"
+        self.watches_all: bool = config.getoption("--faultspec-watch")
+        self._clients: ObservedClients | None = None
+        self._current: Watch | None = None
 
     @property
     def used(self) -> bool:
@@ -112,6 +123,32 @@ class _Session:
         if self._accumulator is None:
             self._accumulator = _create_accumulator(self.config)
         return self._accumulator
+
+    def start_watch(self) -> Watch:
+        """Observe a test. Raises UsageError if a file is missing or wrong."""
+        with self.lock:
+            self.accumulator.start_recording()  # tests have applications and ids of their own
+        self._current = Watch(self.accumulator, self.lock, all_clients=self.watches_all)
+        return self._current
+
+    def wrap_clients(self) -> None:
+        """Observe the libraries that are imported by now."""
+        from faultspec_conformance.observed.clients import ObservedClients
+
+        named = str(self.config.getini("faultspec_hosts") or "").split()
+        self._clients = self._clients or ObservedClients(self._see, named)
+        self._clients.wrap()
+
+    def unwrap_clients(self) -> None:
+        """Leave the libraries as they were, and note the hosts that were not judged."""
+        if self._clients is not None:
+            self._clients.unwrap()
+            for note in self._clients.notes():
+                self.accumulator.note(note)
+
+    def _see(self, exchange: "Exchange") -> None:
+        if self._current is not None:
+            self._current.see(exchange)
 
     def result(self) -> "Result":
         """The result of this process and the workers."""
@@ -133,29 +170,62 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def faultspec(request: pytest.FixtureRequest) -> Watch:
     """Judges the exchanges of a test: ``faultspec.app(app)``, ``faultspec.client(client)``."""
-    session = request.config.stash[_SESSION]
+    known: Watch | None = request.node.stash.get(_WATCH, None)
+    if known is not None:
+        return known
     try:
-        with session.lock:
-            session.accumulator.start_recording()  # tests have applications and ids of their own
-        watch = Watch(session.accumulator, session.lock)
+        watch = request.config.stash[_SESSION].start_watch()
     except pytest.UsageError as error:
         pytest.fail(str(error), pytrace=False)
     request.node.stash[_WATCH] = watch
     return watch
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """Observe all clients of a test and of its fixtures, if the session is observed."""
+    session = item.config.stash[_SESSION]
+    if session.watches_all:
+        try:
+            item.stash[_WATCH] = session.start_watch()
+        except pytest.UsageError as error:
+            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+        session.wrap_clients()
+    yield
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Fail a test that passed if an answer breaks the contract."""
+    session = item.config.stash[_SESSION]
+    if session.watches_all:
+        session.wrap_clients()  # fixtures may have imported more
     yield
+    _fail_for_findings(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Fail a teardown in which an answer breaks the contract."""
+    watch = item.stash.get(_WATCH, None)
+    if watch is not None:
+        watch.findings.clear()
+    yield
+    _fail_for_findings(item)
+
+
+def _fail_for_findings(item: pytest.Item) -> None:
     watch = item.stash.get(_WATCH, None)
     if watch is not None and watch.findings and not item.config.stash[_SESSION].report_only:
-        pytest.fail(_print_findings(watch.findings), pytrace=False)
+        from faultspec_conformance.observed.judging import print_findings
+
+        pytest.fail(print_findings(watch.findings), pytrace=False)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the result of a worker to its controller."""
     own = session.config.stash[_SESSION]
+    own.unwrap_clients()
     output = getattr(session.config, "workeroutput", None)
     if output is not None and own.used:
         output["faultspec"] = pickle.dumps(own.result())
@@ -181,6 +251,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     own = config.stash[_SESSION]
     if not own.used:
         return
+    from faultspec_conformance.observed.judging import print_findings
     from faultspec_conformance.reports import FORMATS
     from faultspec_conformance.reports.private_file import write_private
     from faultspec_conformance.results.conclusion import conclude
@@ -194,7 +265,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     observed = sum(coverage.observed for coverage in result.coverage.values())
     terminalreporter.section("faultspec")
     if own.report_only:
-        terminalreporter.write_line(_print_findings(fresh).rstrip())
+        terminalreporter.write_line(print_findings(fresh).rstrip())
     for line in (*result.failures, *result.notes):
         terminalreporter.write_line(line)
     terminalreporter.write_line(
@@ -211,19 +282,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             terminalreporter.write_line(f"wrote {path}")
 
 
-def _print_findings(findings: "list[ReportedFinding]") -> str:
-    from faultspec_conformance.reports.console import findings_text
-    from faultspec_conformance.results.findings import join_findings
-    from faultspec_conformance.results.model import Report, Result
-
-    return findings_text(Report(Result("", "", findings=join_findings(findings)), ""))
-
-
 def _create_accumulator(config: pytest.Config) -> "Accumulator":
-    from faultspec import language
-    from faultspec.contract.model import build_contract
-    from faultspec.diagnostics.printers import text
-    from faultspec_conformance.observed.accumulator import Accumulator
+    from faultspec_conformance.observed.judging import (
+        ObservationFiles,
+        UnusableFile,
+        create_accumulator,
+    )
     from faultspec_conformance.reports import FORMATS
 
     for option in config.getoption("--faultspec-report"):
@@ -236,49 +300,17 @@ def _create_accumulator(config: pytest.Config) -> "Accumulator":
     named = config.getoption("--faultspec") or _configured_path(config, "faultspec_taxonomy")
     if named is None:
         raise pytest.UsageError(
-            "the fixture `faultspec` needs a taxonomy: give --faultspec TAXONOMY, "
+            "judging tests needs a taxonomy: give --faultspec TAXONOMY, "
             "or faultspec_taxonomy in the configuration"
         )
-    loaded = language.load(str(named))
-    errors = [diagnostic for diagnostic in loaded.diagnostics if diagnostic.severity == "error"]
-    if loaded.taxonomy is None or errors:
-        raise pytest.UsageError(text(errors, loaded.sources))
-    return Accumulator(
-        build_contract(loaded.taxonomy),
-        waivers=_load_waivers(config, loaded.taxonomy),
-        description=_load_description(config),
-        crashes="warning",  # tests bring crashes about
+    files = ObservationFiles(
+        taxonomy=str(named),
+        openapi=_configured_path(config, "faultspec_openapi"),
+        waivers=_configured_path(config, "faultspec_waivers"),
     )
-
-
-def _load_waivers(config: pytest.Config, taxonomy: "Taxonomy") -> "tuple[Waiver, ...]":
-    """The waivers in force that have not expired; an expired one covers nothing here."""
-    from faultspec.diagnostics.printers import text
-    from faultspec_conformance.results.waivers import check_waivers, read_waivers, waivers_in_force
-
-    path = _configured_path(config, "faultspec_waivers")
-    if path is None:
-        return ()
-    loaded = read_waivers(path)
-    errors = [
-        diagnostic
-        for diagnostic in (*loaded.diagnostics, *check_waivers(loaded, taxonomy))
-        if diagnostic.severity == "error"
-    ]
-    if errors:
-        raise pytest.UsageError(text(errors, loaded.sources))
-    in_force = waivers_in_force(loaded.waivers, os.environ)
-    return tuple(waiver for waiver in in_force if waiver.expires >= date.today())
-
-
-def _load_description(config: pytest.Config) -> "Description | None":
-    from faultspec.openapi import service
-    from faultspec.openapi.text import UnreadableDocument, file_url, read_file
-
-    path = _configured_path(config, "faultspec_openapi")
     try:
-        return None if path is None else service.read(read_file(path), address=file_url(path))
-    except UnreadableDocument as error:
+        return create_accumulator(files)
+    except UnusableFile as error:
         raise pytest.UsageError(str(error)) from None
 
 

@@ -1,0 +1,87 @@
+"""A test runner of Django that judges what tests get from their service:
+
+    TEST_RUNNER = "faultspec_conformance.observed.django_runner.JudgingRunner"
+    FAULTSPEC = {"taxonomy": "taxonomy.yaml"}
+
+``FAULTSPEC`` may have ``openapi``, ``waivers`` and ``hosts`` as well: the service's document, its
+known failures, and the hosts beside this machine that are the service. Paths are relative to the
+folder of the command.
+"""
+
+from typing import Any
+
+# Django has no types.
+from django.conf import settings  # type: ignore[import-untyped]
+from django.core.exceptions import ImproperlyConfigured  # type: ignore[import-untyped]
+from django.test.runner import DiscoverRunner  # type: ignore[import-untyped]
+
+from faultspec.exchange.model import Exchange
+from faultspec_conformance.observed.clients import ObservedClients
+from faultspec_conformance.observed.judging import (
+    ObservationFiles,
+    UnusableFile,
+    create_accumulator,
+    print_findings,
+)
+from faultspec_conformance.results.model import ReportedFinding
+
+
+class JudgingRunner(DiscoverRunner):  # type: ignore[misc]
+    """Django's runner. A test fails if an answer that it got breaks the contract.
+
+    Tests run in one process, since findings of other processes would be lost.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **{**named, "parallel": 1})
+        self._findings: list[ReportedFinding] = []
+
+    def run_suite(self, suite: Any, **named: Any) -> Any:
+        """Run the tests with all clients observed."""
+        files = {name: value for name, value in _options().items() if name != "hosts"}
+        try:
+            accumulator = create_accumulator(ObservationFiles(**files))
+        except UnusableFile as error:
+            raise ImproperlyConfigured(str(error)) from None
+
+        def see(exchange: Exchange) -> None:
+            self._findings += (
+                finding
+                for finding in accumulator.add(exchange)
+                if finding.waived is None and finding.level == "error"
+            )
+
+        clients = ObservedClients(see, _options().get("hosts", ()))
+        clients.wrap()
+        try:
+            result = super().run_suite(suite, **named)
+        finally:
+            clients.unwrap()
+        for note in clients.notes():
+            self.log(note)
+        self.log(f"{accumulator.exchanges} exchanges judged by {files['taxonomy']}")
+        return result
+
+    def get_resultclass(self) -> Any:
+        """The result class of Django, which fails a test for what its answers broke."""
+        findings = self._findings
+
+        class JudgingResult(super().get_resultclass() or self.test_runner.resultclass):  # type: ignore[misc]
+            def stopTest(self, test: Any) -> None:  # noqa: N802  # the name of unittest
+                if findings:
+                    failure = AssertionError(print_findings(findings))
+                    self.addFailure(test, (AssertionError, failure, None))
+                    findings.clear()
+                super().stopTest(test)
+
+        return JudgingResult
+
+
+def _options() -> dict[str, Any]:
+    options = getattr(settings, "FAULTSPEC", None)
+    if not isinstance(options, dict) or "taxonomy" not in options:
+        raise ImproperlyConfigured('judging tests needs FAULTSPEC = {"taxonomy": PATH}')
+    unknown = options.keys() - {"hosts", *ObservationFiles._fields}
+    if unknown:
+        raise ImproperlyConfigured(f"FAULTSPEC has no option {', '.join(sorted(unknown))}")
+    return options

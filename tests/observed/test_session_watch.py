@@ -1,0 +1,336 @@
+"""`--faultspec-watch` judges what tests get from their service, with no edit of the tests."""
+
+import asyncio
+import http.server
+import json
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import requests
+from werkzeug.test import Client
+from werkzeug.wrappers import Request, Response
+
+from faultspec.exchange.model import ABOUT_BODY, Exchange
+from faultspec_conformance.observed.clients import ObservedClients, is_local_host
+from observed.test_pytest_plugin import PLUGIN, TAXONOMY
+
+pytest_plugins = ("pytester",)
+
+LEAK = '{"code": "x", "message": "Traceback (most recent call last):\\n  File \\"/srv/a.py\\", line 3"}'
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """Silence the log of the service."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.fixture
+def observed() -> Iterator[list[Exchange]]:
+    """The exchanges of all clients while a test runs."""
+    seen: list[Exchange] = []
+    clients = ObservedClients(seen.append)
+    clients.wrap()
+    yield seen
+    clients.unwrap()
+
+
+class Answering(http.server.BaseHTTPRequestHandler):
+    """Redirects `/old`, and answers anything else with an error."""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        moved = self.path == "/old"
+        body = b"" if moved else LEAK.encode()
+        self.send_response(302 if moved else 500)
+        if moved:
+            self.send_header("Location", "/new")
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A service on loopback."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+TESTS = {
+    "starlette": """
+from starlette.testclient import TestClient
+from faultspec_conformance.orders.demo import service
+
+def test_price():
+    headers = {"Authorization": "Bearer demo-alice", "X-Fault": "internal_error"}
+    client = TestClient(service("leaks-stack-trace"))
+    assert client.get("/prices/tea", headers=headers).status_code == 500
+""",
+    "httpx": """
+import asyncio, httpx
+from faultspec_conformance.orders.demo import service
+
+def test_price():
+    async def ask():
+        transport = httpx.ASGITransport(service("leaks-stack-trace"))
+        async with httpx.AsyncClient(transport=transport, base_url="http://orders.test") as client:
+            headers = {"Authorization": "Bearer demo-alice", "X-Fault": "internal_error"}
+            return await client.get("/prices/tea", headers=headers)
+    assert asyncio.run(ask()).status_code == 500
+""",
+    "requests": """
+import requests
+
+def test_price():
+    assert requests.get("ADDRESS/prices/tea").status_code == 500
+""",
+    "django": """
+import django
+from django.conf import settings
+from django.http import HttpResponse
+from django.urls import path
+
+LEAK = LEAKED
+
+def price(request, sku):
+    return HttpResponse(LEAK, content_type="application/json", status=500)
+
+urlpatterns = [path("prices/<str:sku>/", price)]
+
+if not settings.configured:
+    settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], SECRET_KEY="x")
+    django.setup()
+
+def test_price():
+    from django.test import Client
+    assert Client().get("/prices/tea/").status_code == 500
+""",
+    "flask": """
+from flask import Flask
+
+LEAK = LEAKED
+app = Flask(__name__)
+
+@app.get("/prices/<sku>")
+def price(sku):
+    return LEAK, 500, {"Content-Type": "application/json"}
+
+def test_price():
+    assert app.test_client().get("/prices/tea").status_code == 500
+""",
+    "unittest": """
+import unittest
+from flask import Flask
+
+LEAK = LEAKED
+app = Flask(__name__)
+app.add_url_rule("/prices", view_func=lambda: (LEAK, 500, {"Content-Type": "application/json"}))
+
+class TestPrices(unittest.TestCase):
+    def test_price(self):
+        assert app.test_client().get("/prices").status_code == 500
+""",
+}
+
+
+@pytest.mark.parametrize("client", TESTS)
+def test_a_leak_fails_its_test(client: str, address: str, pytester: pytest.Pytester) -> None:
+    """Whichever client a test uses, a leak in an answer fails it, and no test is edited."""
+    source = TESTS[client].replace("ADDRESS", address).replace("LEAKED", repr(LEAK))
+    pytester.makepyfile(source)
+    command = (sys.executable, "-m", "pytest", *PLUGIN, f"--faultspec={TAXONOMY}")
+    done = pytester.run(*command, "--faultspec-watch", timeout=60)
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["*leaks/stack-trace*", "1 exchanges judged by platform*"])
+    pytester.run(*command, timeout=60).assert_outcomes(passed=1)
+
+
+PHASES = """
+import httpx, pytest
+
+ELSEWHERE = httpx.Client(
+    transport=httpx.MockTransport(lambda _: httpx.Response(500, text="Traceback (most recent")),
+    base_url="https://api.payments.example.com",
+)
+
+def ask():
+    return httpx.get("ADDRESS/prices/tea").status_code
+
+@pytest.fixture
+def before():
+    ask()
+
+@pytest.fixture
+def after():
+    yield
+    ask()
+
+def test_sound():
+    pass
+
+def test_fixture(before):
+    pass
+
+def test_teardown(after):
+    pass
+
+def test_elsewhere():
+    assert ELSEWHERE.get("/").status_code == 500
+
+def test_with_the_fixture(faultspec):
+    faultspec.client(httpx.Client()).get("ADDRESS/prices/tea")
+"""
+
+
+def test_every_phase_is_judged_and_no_other_service(
+    address: str, pytester: pytest.Pytester
+) -> None:
+    """An answer in a fixture fails the test, one in a teardown is an error; the answers of another
+    host are counted and not judged; a client that the fixture observes as well is judged once.
+    """
+    pytester.makepyfile(PHASES.replace("ADDRESS", address))
+    path = pytester.path / "report.json"
+    done = pytester.runpytest_inprocess(
+        *PLUGIN, f"--faultspec={TAXONOMY}", "--faultspec-watch", f"--faultspec-report=json={path}"
+    )
+    done.assert_outcomes(passed=3, failed=2, errors=1)
+    done.stdout.fnmatch_lines(["1 exchanges with api.payments.example.com are not judged*"])
+    assert json.loads(path.read_text())["summary"]["requests"] == 3
+    assert not hasattr(httpx.Client.send, "__wrapped__")
+    named = pytester.runpytest_inprocess(
+        *PLUGIN,
+        f"--faultspec={TAXONOMY}",
+        "--faultspec-watch",
+        "-o",
+        "faultspec_hosts=api.payments.example.com",
+    )
+    named.assert_outcomes(passed=2, failed=3, errors=1)
+
+
+def test_a_session_without_a_taxonomy_ends(pytester: pytest.Pytester) -> None:
+    """Nothing is judged without a taxonomy, so no test passes: the usage is wrong."""
+    pytester.makepyfile("def test_nothing(): pass")
+    done = pytester.runpytest_inprocess(*PLUGIN, "--faultspec-watch")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stdout.fnmatch_lines(["*judging tests needs a taxonomy*"])
+
+
+DJANGO_TESTS = """
+from django.test import SimpleTestCase
+
+class Prices(SimpleTestCase):
+    def test_a_leak(self):
+        assert self.client.get("/prices/tea/").status_code == 500
+
+    def test_sound(self):
+        pass
+"""
+
+DJANGO_RUN = """
+import sys
+from django.conf import settings
+from django.http import HttpResponse
+from django.urls import path
+
+LEAK = LEAKED
+urlpatterns = [path("prices/<str:sku>/", lambda request, sku: HttpResponse(
+    LEAK, content_type="application/json", status=500))]
+settings.configure(
+    ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], SECRET_KEY="x", DATABASES={},
+    TEST_RUNNER="faultspec_conformance.observed.django_runner.JudgingRunner",
+    FAULTSPEC=OPTIONS,
+)
+from django.core.management import execute_from_command_line
+execute_from_command_line(["run.py", "test", "--parallel", "2"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "phrase"),
+    [
+        ({"taxonomy": str(TAXONOMY)}, 1, "leaks/stack-trace"),
+        ({}, 1, 'judging tests needs FAULTSPEC = {"taxonomy": PATH}'),
+        ({"taxonomy": "absent.yaml"}, 1, "absent.yaml"),
+        ({"taxonomy": str(TAXONOMY), "host": "x"}, 1, "FAULTSPEC has no option host"),
+    ],
+)
+def test_a_line_judges_the_tests_of_django(
+    options: dict[str, str], code: int, phrase: str, pytester: pytest.Pytester
+) -> None:
+    """The runner fails the tests whose answers break the contract, and says what is wrong with its
+    options.
+    """
+    pytester.makepyfile(test_prices=DJANGO_TESTS)
+    source = DJANGO_RUN.replace("LEAKED", repr(LEAK)).replace("OPTIONS", repr(options))
+    pytester.makepyfile(run=source)
+    done = pytester.run(sys.executable, "run.py", timeout=60)
+    output = done.stdout.str() + done.stderr.str()
+    assert done.ret == code
+    assert phrase in output
+    if phrase == "leaks/stack-trace":
+        assert "FAILED (failures=1)" in output
+        assert "1 exchanges judged by" in output
+
+
+def test_redirects_are_seen_once(observed: list[Exchange], address: str) -> None:
+    """Each answer of a chain of redirects is one exchange, in its order."""
+    requests.get(f"{address}/old")
+    httpx.get(f"{address}/old", follow_redirects=True)
+    moving = Client(
+        Request.application(
+            lambda request: (
+                Response("", 302, {"Location": "/new"})
+                if request.path == "/old"
+                else Response(LEAK, 500)
+            )
+        )
+    )
+    moving.open("/old", follow_redirects=True)
+    statuses = [exchange.response.status for exchange in observed]
+    assert sorted(map(str, statuses)) == ["302"] * 3 + ["500"] * 3
+    targets = [exchange.request.target.rpartition("/")[2] for exchange in observed]
+    assert sorted(targets) == ["new"] * 3 + ["old"] * 3
+
+
+def test_a_stream_is_left_to_its_reader(observed: list[Exchange], address: str) -> None:
+    """An answer that is not read yet is judged by its head, and its reader gets all of it."""
+    with httpx.stream("GET", address) as answer:
+        assert answer.read().decode() == LEAK
+    with requests.get(address, stream=True) as streamed:
+        assert b"".join(streamed.iter_content()).decode() == LEAK
+
+    async def ask() -> bytes:
+        async with httpx.AsyncClient() as client, client.stream("GET", address) as answer:
+            return await answer.aread()
+
+    assert asyncio.run(ask()).decode() == LEAK
+    assert [exchange.response.status for exchange in observed] == [500] * 3
+    assert all(exchange.response.body == b"" for exchange in observed)
+    assert all(exchange.lacks >= ABOUT_BODY for exchange in observed)
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        *[(host, True) for host in ("testserver", "127.0.0.1", "::1", "orders.test", "")],
+        *[(host, False) for host in ("api.stripe.com", "10.0.0.1", "fd00::1", "test.com")],
+    ],
+)
+def test_only_this_machine_and_made_up_hosts_are_local(host: str, local: bool) -> None:
+    """A host that may be another service is not judged unless it is named."""
+    assert is_local_host(host) == local
