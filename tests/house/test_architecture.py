@@ -36,6 +36,7 @@ ROOMS: Mapping[str, str] = {
     "faultspec.render": "View to files through the Jinja templates; write and check the output folder",
     "faultspec.lint": "The lint rules, suppressions and fixes",
     "faultspec.evolution": "The changes between two taxonomies: their severity, whom they break, the version that is due; the ledger and the reports",
+    "faultspec.raising": "The codes that a program raises, found in its source without running it",
     "faultspec.project": "The project file: taxonomies, their targets and folders, lint severities; found upwards, read, checked",
     "faultspec.importers": "Documents of other formats to taxonomy data: OpenAPI, botocore, problem types, protos; and a list of what could not be converted",
     "faultspec.docs": "The generated pages: language, lint rules, trace, botocore",

@@ -45,6 +45,9 @@ COMMANDS: Mapping[str, Command] = {
     "explain": Command(
         "faultspec.cli.explain:command", "Explain a code, a rule, a clause or a construct."
     ),
+    "trace-code": Command(
+        "faultspec.cli.trace_code:command", "Compare what a program raises with its taxonomy."
+    ),
     "conform": Command("faultspec.cli.conform:command", "Judge a running service by a taxonomy."),
     "audit": Command(
         "faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy."

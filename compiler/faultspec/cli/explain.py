@@ -27,6 +27,7 @@ from faultspec.language.model import Code, Override, Ruling, Taxonomy
 from faultspec.language.pictures import fill_message
 from faultspec.lint import RULES, LintRule, links, sizes, style, suppressions
 from faultspec.project import FILE
+from faultspec.raising import findings
 from faultspec.runtime import shape
 from faultspec.source import CODES as SOURCE_CODES
 from faultspec.targets.doc_text import message_template
@@ -111,7 +112,7 @@ def _explanations(taxonomies: Sequence[Taxonomy]) -> list[tuple[str, Iterable[st
             for construct in reference.constructs(file.grammar).values()
         ]
     conditions = {**SOURCE_CODES, **CODES, **suppressions.CODES, **sizes.CODES}
-    conditions |= {**style.CODES, **links.CODES}
+    conditions |= {**style.CODES, **links.CODES, **findings.CODES}
     found += [(code, _diagnostic(code, condition)) for code, condition in conditions.items()]
     return found
 

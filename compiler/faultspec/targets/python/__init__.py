@@ -288,9 +288,8 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     slots = slot_rows(taxonomy, types)
     base = names.base_class(taxonomy.name)
     package = package_of(taxonomy, types, slots)
-    taken = {base, *names.MODULE}
-    errors = tuple(_error_rows(members, taken, package))
-    domains = _domain_rows(taxonomy, taken)
+    errors = tuple(_error_rows(members, package))
+    domains = _domain_rows(taxonomy, {base, *names.MODULE, *(error.name for error in errors)})
     errors = tuple(_with_parent(error, domains, base) for error in errors)
     asks = _asks(taxonomy)
     lists = has_error_lists(taxonomy)
@@ -614,10 +613,9 @@ def _with_parent(
     return error._replace(parent=base if domain is None else domain.name)
 
 
-def _error_rows(members: Members, taken: set[str], package: Package) -> Iterator[PythonErrorRow]:
-    """The exception of each live code; ``taken`` are names that none may have."""
-    for operation, code in schemas.live(package.taxonomy):
-        name = names.exception(operation, code.name, taken)
+def _error_rows(members: Members, package: Package) -> Iterator[PythonErrorRow]:
+    """The exception of each live code."""
+    for name, (operation, code) in names.exceptions(package.taxonomy).items():
         yield _error_row(
             operation=operation, code=code, member=members[code.name], name=name, package=package
         )

@@ -5,6 +5,7 @@ twice.
 import builtins
 import keyword
 import re
+from collections.abc import Mapping
 
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.spelling import pascal, snake
@@ -126,6 +127,15 @@ def exception(operation: str | None, code: str, taken: set[str]) -> str:
     if name in MODULE or hasattr(builtins, name) or name.endswith("Details"):
         name += "Failure"
     return take_unique(name, taken)
+
+
+def exceptions(taxonomy: Taxonomy) -> Mapping[str, tuple[str | None, Code]]:
+    """The exception of each live code by its name, with the operation that alone has the code."""
+    taken = {base_class(taxonomy.name), *MODULE}
+    return {
+        exception(operation, code.name, taken): (operation, code)
+        for operation, code in schemas.live(taxonomy)
+    }
 
 
 def domain_class(domain: str, taken: set[str]) -> str:

@@ -1,0 +1,91 @@
+"""``faultspec trace-code``: compare what a program raises with its taxonomy."""
+
+from pathlib import Path
+
+import click
+
+from faultspec.cli.printing import print_in_format
+from faultspec.cli.project import declared_taxonomies, find_project
+from faultspec.diagnostics import printers
+from faultspec.language import load
+from faultspec.raising.findings import trace_program
+from faultspec.raising.flow import code_classes
+from faultspec.raising.sources import TooManyFiles, read_program
+
+
+@click.command(name="trace-code")
+@click.argument("package", type=click.Path(exists=True))
+@click.option(
+    "--taxonomy",
+    "path",
+    type=click.Path(),
+    help="The taxonomy. Default: that of faultspec.yaml, else taxonomy.yaml.",
+)
+@click.option(
+    "--bindings",
+    metavar="NAME",
+    help="The generated package, if it does not have the name of the taxonomy.",
+)
+@click.option(
+    "--boundary", metavar="NAME", help="Only codes of this boundary have to be raised here."
+)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(list(printers.PRINTERS)),
+    default="text",
+    show_default=True,
+    help="How to print diagnostics.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+def command(
+    package: str,
+    path: str | None,
+    bindings: str | None,
+    boundary: str | None,
+    style: str,
+    strict: bool,
+) -> int:
+    """Compare what PACKAGE, a folder or a file of Python, raises with the taxonomy.
+
+    It finds codes that no line raises, codes that a route may raise and its operation does not
+    list, and errors of the framework that have no code. The source is read and never run: a raise
+    or a call that cannot be followed is a note.
+
+    Exit codes: 0 no errors (with --strict, no warnings either); 1 findings; 2 a file could not be
+    read.
+    """
+    around = find_project() if path is None else None
+    if around is not None and around.project is None:
+        print_in_format(around.diagnostics, around.sources, style, text_to_stdout=True)
+        return 2
+    declared = declared_taxonomies(None if around is None else around.project)
+    if path is None and len(declared) != 1:
+        raise click.UsageError("the project has several taxonomies: choose one with --taxonomy")
+    loaded = load(path or declared[0])
+    errors = [found for found in loaded.diagnostics if found.severity == "error"]
+    if loaded.taxonomy is None or errors:
+        print_in_format(errors, loaded.sources, style, text_to_stdout=True)
+        return 2
+    if boundary is not None and boundary not in loaded.taxonomy.boundaries:
+        known = ", ".join(loaded.taxonomy.boundaries)
+        raise click.BadParameter(f"{boundary!r} is not a boundary; there are {known}")
+    classes = code_classes(loaded.taxonomy, bindings)
+    try:
+        program = read_program(Path(package), {classes.package})
+    except TooManyFiles as error:
+        raise click.UsageError(str(error)) from None
+    trace = trace_program(program, loaded, classes, boundary)
+    sources = {module.path: module.text for module in program.modules.values()}
+    sources |= loaded.sources
+    print_in_format(trace.diagnostics, sources, style, text_to_stdout=True)
+    click.echo(
+        f"{trace.files} files, {trace.functions} functions, {trace.routes} routes; "
+        f"{trace.raised} of {trace.declared} codes are raised; "
+        f"{printers.summary(list(trace.diagnostics))}",
+        err=True,
+    )
+    severities = {found.severity for found in trace.diagnostics}
+    if program.problems:
+        return 2
+    return int("error" in severities or (strict and "warning" in severities))

@@ -1,0 +1,1 @@
+"""The codes that a program raises, found in its source. The program is never run or imported."""

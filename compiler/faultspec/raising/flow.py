@@ -1,0 +1,101 @@
+"""The codes that may leave each function: its own, and those of the functions that it uses."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from faultspec.language.model import Taxonomy
+from faultspec.raising.functions import Function, ProgramNames, SourcePlace, Use
+from faultspec.targets.python import names as python_names
+
+
+class CodeClasses(NamedTuple):
+    """The exceptions of a generated package. ``codes``: the code of each exception by the last part
+    of its name. ``groups``: the codes of each base class.
+    """
+
+    package: str
+    codes: Mapping[str, str]
+    groups: Mapping[str, frozenset[str]]
+
+    def code(self, name: str) -> str | None:
+        """The code of the exception with a dotted name."""
+        package, _, last = name.rpartition(".")
+        return self.codes.get(last) if self._owns(package) else None
+
+    def caught(self, names: frozenset[str]) -> frozenset[str]:
+        """The codes that a ``try`` with these exceptions catches."""
+        found: set[str] = set()
+        for name in names:
+            package, _, last = name.rpartition(".")
+            if name == "builtins.BaseException":
+                return frozenset(self.codes.values())
+            if self._owns(package):
+                found |= self.groups.get(last, frozenset())
+                found |= {self.codes[last]} if last in self.codes else set()
+        return frozenset(found)
+
+    def _owns(self, package: str) -> bool:
+        return self.package in package.split(".")
+
+
+def code_classes(taxonomy: Taxonomy, package: str | None = None) -> CodeClasses:
+    """The exceptions that the Python target generates; ``package`` if it has another name."""
+    kinds = python_names.exceptions(taxonomy)
+    codes = {name: code.name for name, (_, code) in kinds.items()}
+    base = python_names.base_class(taxonomy.name)
+    taken = {base, *python_names.MODULE, *kinds}
+    used = dict.fromkeys(code.domain for _, code in kinds.values() if code.domain)
+    groups = {base: frozenset(codes.values())}
+    for domain in taxonomy.domains:
+        if domain in used:
+            groups[python_names.domain_class(domain, taken)] = frozenset(
+                code.name for _, code in kinds.values() if code.domain == domain
+            )
+    return CodeClasses(package or python_names.package(taxonomy.name), codes, groups)
+
+
+class Raised(NamedTuple):
+    """A code that may leave a function. ``way``: the functions from it to the place."""
+
+    place: SourcePlace
+    way: tuple[str, ...]
+
+
+Flow = Mapping[str, Mapping[str, Raised]]
+"""For each function the codes that may leave it."""
+
+
+def own_raises(function: Function, classes: CodeClasses) -> Iterator[tuple[str, Use]]:
+    """The errors that a function makes, with their codes."""
+    for use in function.uses:
+        code = classes.code(use.name) if use.made else None
+        if code is not None:
+            yield code, use
+
+
+def trace_codes(
+    functions: Mapping[str, Function], names: ProgramNames, classes: CodeClasses
+) -> Flow:
+    """The codes that may leave each function. A function that is only named may be called."""
+    found: dict[str, dict[str, Raised]] = {name: {} for name in functions}
+    callers: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    for function in functions.values():
+        for code, use in own_raises(function, classes):
+            if code not in classes.caught(use.caught):
+                found[function.name].setdefault(code, Raised(use.place, (function.name,)))
+        for use in function.uses:
+            target = names.target(use.name)
+            if target is not None and target != function.name:
+                callers.setdefault(target, []).append((function.name, use.caught))
+    waiting = [name for name, codes in found.items() if codes]
+    while waiting:
+        name = waiting.pop()
+        for caller, exceptions in callers.get(name, ()):
+            caught = classes.caught(exceptions)
+            new = [code for code in found[name] if code not in caught and code not in found[caller]]
+            for code in new:
+                raised = found[name][code]
+                found[caller][code] = Raised(raised.place, (caller, *raised.way))
+            if new:
+                waiting.append(caller)
+    return found

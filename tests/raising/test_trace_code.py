@@ -1,0 +1,327 @@
+"""`faultspec trace-code`: codes of a program are traced through calls, dependencies and routers."""
+
+import json
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from faultspec.cli.trace_code import command
+from faultspec.raising.findings import CODES
+from paths import ROOT
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+domains: {request: The client can fix it., runtime: The service failed.}
+boundaries: {service: The service., gateway: The gateway.}
+envelopes: {error: {shape: {code: $code, message: $message, details?: $details}}}
+surfaces: {api: {transport: http, envelope: error}}
+fallback: {5xx: {code: internal_error, reason: Crashes.}}
+operations:
+  create_order: {match: {routes: [POST /v1/orders]}, codes: [sku_taken, internal_error]}
+  get_order: {match: {routes: ['GET /v1/orders/{id}']}, codes: [not_found, internal_error]}
+codes:
+  sku_taken: {summary: It is taken., domain: request, boundary: service, http: 409, retriable: false}
+  not_found: {summary: There is none., domain: request, boundary: service, http: 404, retriable: false}
+  forbidden: {summary: Not allowed., domain: request, boundary: service, http: 403, retriable: false}
+  rate_limited: {summary: Slow down., domain: runtime, boundary: gateway, http: 429, retriable: true}
+  internal_error: {summary: It failed., domain: runtime, boundary: service, http: 500, retriable: false}
+"""
+
+APP = {
+    "app/__init__.py": "",
+    "app/errors.py": "from shop_errors import Forbidden, NotFound, ShopError, SkuTaken as Taken\n",
+    "app/store.py": """
+        from app.errors import NotFound, Taken
+
+        class Base:
+            def load(self, id):
+                if id == "0":
+                    raise NotFound()
+                return id
+
+        class Store(Base):
+            def add(self, sku):
+                raise Taken(sku=sku)
+    """,
+    "app/main.py": """
+        from typing import Annotated
+        from fastapi import APIRouter, Depends, FastAPI
+        from . import store
+        from .errors import Forbidden
+        from .store import Store
+
+        router = APIRouter(prefix="/orders")
+
+        def get_store() -> Store:
+            return Store()
+
+        def admin():
+            raise Forbidden
+
+        @router.post("")
+        def create(sku: str, store: Annotated[Store, Depends(get_store)]):
+            store.add(sku)
+
+        @router.get("/{id:str}")
+        def read(id: str, shelf: "store.Store" = Depends(get_store)):
+            return shelf.load(id)
+
+        app = FastAPI()
+        app.include_router(router, prefix="/v1")
+    """,
+}
+
+
+def trace(
+    folder: Path, files: Mapping[str, str], *options: str
+) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code and the diagnostics of a program."""
+    (folder / "taxonomy.yaml").write_text(TAXONOMY)
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(textwrap.dedent(text))
+    arguments = [str(folder), "--taxonomy", str(folder / "taxonomy.yaml"), "--format", "json"]
+    done = CliRunner().invoke(command, [*arguments, *options], standalone_mode=False)
+    assert done.exception is None, done.exception
+    return done.return_value, json.loads(done.stdout)["diagnostics"]
+
+
+def messages(found: list[dict[str, Any]], code: str) -> list[str]:
+    """The messages of the diagnostics of one kind."""
+    return [each["message"] for each in found if each["code"] == code]
+
+
+def changed(name: str, old: str, new: str) -> dict[str, str]:
+    """The program with one change."""
+    assert old in APP[name]
+    return {**APP, name: APP[name].replace(old, new)}
+
+
+def test_a_program_as_declared_has_no_error(tmp_path: Path) -> None:
+    """Raises that operations list, through methods, bases, aliases and routers, are not findings. A
+    code of another boundary is due unless an option chooses this one.
+    """
+    code, found = trace(tmp_path, APP)
+    assert code == 0
+    assert messages(found, "code-not-raised") == ["no line of the program raises `rate_limited`"]
+    assert {each["code"] for each in found} == {"code-not-raised"}
+    assert trace(tmp_path, APP, "--strict")[0] == 1
+    assert trace(tmp_path, APP, "--boundary", "service", "--strict") == (0, [])
+
+
+UNLISTED = {
+    "a dependency in a parameter": changed(
+        "app/main.py", "Depends(get_store)]):", "Depends(get_store)], who=Depends(admin)):"
+    ),
+    "a dependency of a decorator": changed(
+        "app/main.py", '@router.post("")', '@router.post("", dependencies=[Depends(admin)])'
+    ),
+    "a dependency of a router": changed(
+        "app/main.py", 'prefix="/orders")', 'prefix="/orders", dependencies=[Depends(admin)])'
+    ),
+    "a dependency of an inclusion": changed(
+        "app/main.py", 'prefix="/v1")', 'prefix="/v1", dependencies=[Depends(admin)])'
+    ),
+    "a helper that is passed on": changed(
+        "app/main.py", "store.add(sku)", "run_in_threadpool(admin)"
+    ),
+    "a nested function": changed(
+        "app/main.py",
+        "store.add(sku)",
+        "def inner():\n                admin()\n            inner()",
+    ),
+    "a handler of another error": changed(
+        "app/main.py",
+        "store.add(sku)",
+        "try:\n                admin()\n            except KeyError:\n                pass",
+    ),
+    "a handler that raises again": changed(
+        "app/main.py",
+        "store.add(sku)",
+        "try:\n                admin()\n            except Exception as error:\n                raise",
+    ),
+    "a value that is raised later": changed(
+        "app/main.py", "store.add(sku)", "error = Forbidden()\n            raise error"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", UNLISTED)
+def test_an_undeclared_code_is_found_on_every_way(way: str, tmp_path: Path) -> None:
+    """Whichever way leads from a route to a raise, the operation that does not list the code is
+    named, with the way.
+    """
+    code, found = trace(tmp_path, UNLISTED[way])
+    wanted = "POST /v1/orders may raise `forbidden`, which the operation `create_order` does not"
+    assert code == 1
+    assert any(text.startswith(wanted) for text in messages(found, "raise-undeclared"))
+
+
+@pytest.mark.parametrize("caught", ["Forbidden", "ShopError", "Exception", "(KeyError, Forbidden)"])
+def test_a_caught_code_does_not_leave(caught: str, tmp_path: Path) -> None:
+    """A code that is caught for good on the way is not a finding: by its class, a base, or any."""
+    text = f"try:\n                admin()\n            except {caught}:\n                pass"
+    files = changed("app/main.py", "store.add(sku)", text)
+    files["app/main.py"] = files["app/main.py"].replace(
+        "import Forbidden", "import Forbidden, ShopError"
+    )
+    assert messages(trace(tmp_path, files)[1], "raise-undeclared") == []
+
+
+BARE = {
+    "raise HTTPException(404)": "from fastapi import HTTPException",
+    "raise HTTPException(status_code=404)": "from starlette.exceptions import HTTPException",
+    "abort(404)": "from flask import abort",
+    "return {}, 404": "",
+    "return JSONResponse({}, status_code=503)": "from fastapi.responses import JSONResponse",
+    "return HttpResponse(status=403)": "from django.http import HttpResponse",
+    "raise Http404": "from django.http import Http404",
+    "raise exceptions.NotFound()": "from rest_framework import exceptions",
+    "raise web.HTTPNotFound()": "from aiohttp import web",
+}
+
+
+@pytest.mark.parametrize("line", BARE)
+def test_an_error_of_a_framework_is_found(line: str, tmp_path: Path) -> None:
+    """An error with a status and without a code is a warning at its line."""
+    files = {**APP, "app/more.py": f"{BARE[line]}\ndef f():\n    {line}\n"}
+    _, found = trace(tmp_path, files)
+    assert [
+        (each["span"]["line"], each["severity"])
+        for each in found
+        if each["code"] == "framework-error"
+    ] == [(3, "warning")]
+
+
+FRAMEWORKS = {
+    "flask": """
+        from flask import Blueprint, Flask
+        from app.main import admin
+        pages = Blueprint("pages", __name__, url_prefix="/v1")
+        @pages.route("/orders/<int:id>", methods=["GET"])
+        def page(id):
+            admin()
+    """,
+    "starlette": """
+        from starlette.routing import Route
+        from app.main import admin
+        def page(request):
+            admin()
+        routes = [Route("/v1/orders/{id:int}", page, methods=["GET"])]
+    """,
+    "django": """
+        from django.urls import path
+        from django.views import View
+        from app.main import admin
+        class Page(View):
+            def get(self, request, id):
+                admin()
+        urlpatterns = [path("v1/orders/<int:id>", Page.as_view())]
+    """,
+    "litestar": """
+        from litestar import get
+        from app.main import admin
+        @get("/v1/orders/{id:int}")
+        def page(id: int) -> None:
+            admin()
+    """,
+    "aiohttp": """
+        from aiohttp import web
+        from app.main import admin
+        async def page(request):
+            admin()
+        def setup(app):
+            app.add_routes([web.get("/v1/orders/{id}", page)])
+    """,
+}
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_routes_of_every_framework_are_read(framework: str, tmp_path: Path) -> None:
+    """A route is found where its framework declares it, with its prefix and parameters."""
+    files = {**APP, "app/pages.py": FRAMEWORKS[framework]}
+    _, found = trace(tmp_path, files)
+    assert messages(found, "raise-undeclared") == [
+        "GET /v1/orders/{id} may raise `forbidden`, which the operation `get_order` does not list"
+    ]
+
+
+def test_lines_that_cannot_be_followed_are_notes(tmp_path: Path) -> None:
+    """A raise of a value and a call of a value whose class is not known are notes, and never
+    passed over; a route without an operation is one as well.
+    """
+    files = {
+        **APP,
+        "app/odd.py": """
+            from app.main import router
+            @router.get("/odd/path")
+            def odd(store, kinds):
+                store.add(1)
+                raise kinds[0]
+        """,
+    }
+    code, found = trace(tmp_path, files)
+    assert code == 0
+    assert messages(found, "raise-unknown") == [
+        "the class of the raised value is not known, so its code is not traced"
+    ]
+    assert messages(found, "call-unknown") == [
+        "the class of this value is not known; a method `add` may raise `sku_taken`"
+    ]
+    assert messages(found, "route-undeclared") == [
+        "no operation of the taxonomy has the route GET /v1/orders/odd/path"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["def (:", "x = '\0'", "x = " + "(" * 300 + ")" * 300, "x = " + "+".join("a" * 900)]
+)
+def test_an_unreadable_file_is_named(text: str, tmp_path: Path) -> None:
+    """A file that cannot be parsed, or only at a great depth, is a diagnostic and exit code 2; the
+    others are traced.
+    """
+    code, found = trace(tmp_path, {**APP, "app/broken.py": text})
+    assert code == 2
+    assert next(each["code"] for each in found) == "source-unreadable"
+    assert messages(found, "code-not-raised") == ["no line of the program raises `rate_limited`"]
+
+
+def test_a_code_in_a_text_is_a_note(tmp_path: Path) -> None:
+    """A code that stands only in a text, as where no bindings are used, is not called missing."""
+    files = {**APP, "app/limits.py": 'LIMIT = {"code": "rate_limited"}\n'}
+    code, found = trace(tmp_path, files, "--strict")
+    assert code == 0
+    assert [(each["code"], each["severity"]) for each in found] == [("code-not-raised", "note")]
+    assert found[0]["related"][0]["span"]["line"] == 1
+
+
+def test_the_page_names_every_diagnostic() -> None:
+    """The page explains each code that the command prints."""
+    page = (ROOT / "docs/how-to/trace-code.md").read_text()
+    for code in CODES:
+        assert f"`{code}`" in page
+
+
+def test_nothing_is_run(tmp_path: Path) -> None:
+    """The program is read and not imported; links, tests, hidden folders and environments are left
+    out, and names that import each other end.
+    """
+    ran = tmp_path / "ran"
+    files = {
+        **APP,
+        "app/side.py": f"open({str(ran)!r}, 'w')",
+        "app/tests/test_x.py": "def (:",
+        "app/.hidden/x.py": "def (:",
+        "app/venv/pyvenv.cfg": "",
+        "app/venv/x.py": "def (:",
+        "app/one.py": "from app.two import name\nname()",
+        "app/two.py": "from app.one import name\ndef f():\n    raise name",
+    }
+    code, _ = trace(tmp_path, files)
+    assert code == 0
+    assert not ran.exists()
