@@ -1,9 +1,11 @@
 """`faultspec lint --links`: dead links are found, and time and number are bounded."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -13,6 +15,9 @@ import pytest
 from faultspec_conformance.drivers import links
 from faultspec_conformance.drivers.links import find_dead_links
 from support.command_line import faultspec
+
+#: Bytes that fit into no buffer of sockets on loopback.
+_LEAST = 64 * 1024 * 1024
 
 
 class _Pages(BaseHTTPRequestHandler):
@@ -119,6 +124,30 @@ def test_pages_that_exist_are_not_findings(site: tuple[str, list[str]]) -> None:
     assert {url: each.what for url, each in problems.items()} == {
         f"{base}/round": "redirects more than 5 times"
     }
+
+
+def test_no_body_is_read() -> None:
+    """Of no answer the body is read, that of a redirect included: it may have no end."""
+    sent: list[int] = []
+
+    def serve(listening: socket.socket) -> None:
+        for pages in (b"405 None", b"302 Found\r\nLocation: /there", b"200 OK"):
+            connection, _ = listening.accept()
+            with connection, suppress(OSError):
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 " + pages + b"\r\nConnection: close\r\n\r\n")
+                sent.append(0)
+                while not pages.startswith(b"405") and sent[-1] < _LEAST:
+                    sent[-1] += connection.send(b"x" * 65536)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve, args=(listening,), daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/page"
+        assert find_dead_links([url]) == {}
+        thread.join(10)
+    assert len(sent) == 3
+    assert max(sent) < _LEAST
 
 
 def test_a_server_that_is_not_there_is_a_finding() -> None:

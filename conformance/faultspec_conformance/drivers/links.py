@@ -67,8 +67,8 @@ def _client(
 ) -> httpx.Client:
     return httpx.Client(
         event_hooks={"request": hooks},
-        follow_redirects=True,
-        max_redirects=_REDIRECTS,
+        # The library reads the whole body of a redirect before it follows it.
+        follow_redirects=False,
         trust_env=from_environment,
         headers={"User-Agent": "faultspec"},
     )
@@ -113,10 +113,9 @@ def _problem_of(client: httpx.Client, url: str, end: float) -> LinkProblem | Non
         return LinkProblem("has credentials, which are not sent", is_checked=False)
     timeout = httpx.Timeout(min(_EACH, left))
     try:
-        status = client.head(url, timeout=timeout).status_code
+        status = _final_status(client, client.build_request("HEAD", url, timeout=timeout))
         if status in _WITHOUT_HEAD:
-            with client.stream("GET", url, timeout=timeout) as answer:
-                status = answer.status_code
+            status = _final_status(client, client.build_request("GET", url, timeout=timeout))
     except httpx.TooManyRedirects:
         return LinkProblem(f"redirects more than {_REDIRECTS} times")
     except httpx.TimeoutException:
@@ -126,3 +125,14 @@ def _problem_of(client: httpx.Client, url: str, end: float) -> LinkProblem | Non
     if status < 400 or status in _GUARDED:
         return None
     return LinkProblem(f"answers {status}")
+
+
+def _final_status(client: httpx.Client, request: httpx.Request) -> int:
+    """The status at the end of the redirects. No body is read. Raises HTTPError."""
+    for _ in range(_REDIRECTS + 1):
+        answer = client.send(request, stream=True)
+        answer.close()
+        if answer.next_request is None:
+            return answer.status_code
+        request = answer.next_request
+    raise httpx.TooManyRedirects("", request=request)
