@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -454,6 +455,29 @@ try:
 except HTTPError as error:
     time.sleep(60 if b"INTERNAL" in error.read() else 0)
 """
+
+
+def test_other_requests_of_a_client_take_no_memory() -> None:
+    """What is kept of the other requests of a client does not grow with their size."""
+    kept: list[int] = []
+
+    def launch(client: ClientConfig, url: str, shown: Callable[[], bool]) -> str | None:
+        before = tracemalloc.get_traced_memory()[0]
+        with urllib3.PoolManager() as pool:
+            for number in range(100):
+                fields = {"X-Long": "v" * 100_000}
+                pool.request("GET", f"{url}/other/{number}", body=b"x" * 60_000, headers=fields)
+        kept.append(tracemalloc.get_traced_memory()[0] - before)
+        return None
+
+    tracemalloc.start()
+    try:
+        named = "client: {command: [any], env: URL, request: GET /orders}"
+        judge_clients(configured(named), platform(), RunOptions(), launch)
+    finally:
+        tracemalloc.stop()
+    assert len(kept) == 1  # it never sent its own request
+    assert kept[0] < 4_000_000
 
 
 @pytest.mark.parametrize(

@@ -107,17 +107,23 @@ class RefetchProblem(NamedTuple):
     number: int | None
 
 
-def check_refetch(tries: Sequence[Served], others: Sequence[Served]) -> RefetchProblem | None:
+class Read(NamedTuple):
+    """A read of a client. ``at``: when it had arrived. ``validator``: the one that it got."""
+
+    at: float
+    validator: str | None
+
+
+def check_refetch(tries: Sequence[Served], reads: Sequence[Read]) -> RefetchProblem | None:
     """Whether the client reads after each refusal, and its next try has another `If-Match`; None if
     so.
     """
-    reads = [served for served in others if served.request.method in SAFE_METHODS]
     for number, refused in enumerate(tries):
         if refused.fault is None:
             break
         following = tries[number + 1] if number + 1 < len(tries) else None
         until = following.at if following is not None else float("inf")
-        between = [served for served in reads if refused.until <= served.at <= until]
+        between = [read for read in reads if refused.until <= read.at <= until]
         if following is None:
             if not between and number == 0:
                 return RefetchProblem("but the client did not read the resource again", 0)
@@ -128,9 +134,7 @@ def check_refetch(tries: Sequence[Served], others: Sequence[Served]) -> RefetchP
         stale = first_header(refused.request.headers, "If-Match")
         if stale in (None, "*") or stale != first_header(following.request.headers, "If-Match"):
             continue
-        if all(
-            first_header(served.response.headers, "ETag") in (None, stale) for served in between
-        ):
+        if all(read.validator in (None, stale) for read in between):
             message = f"but the answers to the client's reads have no validator except {stale}"
             return RefetchProblem(message, None)
         message = f"but try {number + 2} sends `If-Match: {stale}` again, which was already refused"

@@ -18,7 +18,7 @@ from faultspec.contract.clauses import client_clauses
 from faultspec.contract.keys import carried_key
 from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Finding, Level
-from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.exchange.model import Exchange, Request, Response, first_header
 from faultspec.judge import judge
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.routes import compile_route
@@ -41,7 +41,7 @@ from faultspec_conformance.faults.script import Fault, Script, ScriptProgress
 from faultspec_conformance.faults.server import FaultServer, Served
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.model import Coverage, Outcome, Report
-from faultspec_conformance.run.client_tries import check_refetch, is_refusal, read_try
+from faultspec_conformance.run.client_tries import Read, check_refetch, is_refusal, read_try
 from faultspec_conformance.run.summarize import build_session_masking, mask_result, summarize
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.correlation import echo_rule, is_valid_id
@@ -56,9 +56,8 @@ _WAIT = "1"
 #: Tries beyond the allowed number after which a client is stopped: more would show nothing new.
 _BEYOND = 3
 
-#: Other requests of a client that are kept, the last ones: a client may ask for something else
-#: without end.
-_OTHERS = 1_000
+#: Reads of a client that are kept, the last ones: a client may read without end.
+_READS = 1_000
 
 #: Tries to observe if no policy limits them.
 _UNLIMITED = 10
@@ -162,12 +161,12 @@ def _create_launch(folder: Path, until: float) -> Launch:
 
 @dataclass(frozen=True, slots=True)
 class _ClientRun:
-    """One run of a client: its tries of the configured request, its other requests, and why it was
-    stopped.
+    """One run of a client: its tries of the configured request, its reads of anything else, and why
+    it was stopped.
     """
 
     tries: tuple[Served, ...]
-    others: tuple[Served, ...]
+    reads: tuple[Read, ...]
     stopped: str | None
 
 
@@ -275,10 +274,13 @@ class _ClientWatch:
         """Run the client once. It is stopped after a few tries more than expected."""
         progress = ScriptProgress(script, Random(0))
         tries: list[Served] = []
-        others: deque[Served] = deque(maxlen=_OTHERS)
+        reads: deque[Read] = deque(maxlen=_READS)
 
         def keep(served: Served) -> None:
-            (tries if served.due else others).append(served)
+            if served.due:
+                tries.append(served)
+            elif served.request.method in SAFE_METHODS:
+                reads.append(Read(served.at, first_header(served.response.headers, "ETag")))
 
         route = compile_route(self.operation)
         server = FaultServer(self.contract, progress, route=route, on_served=keep)
@@ -288,7 +290,7 @@ class _ClientWatch:
                 url,
                 lambda: len(tries) > expected + _BEYOND or self.session.driver.remaining <= 0,
             )
-        return _ClientRun(tuple(tries), tuple(others), stopped)
+        return _ClientRun(tuple(tries), tuple(reads), stopped)
 
     def play(self, code: Code, fault: Fault, times: int | None) -> Iterator[Outcome]:
         """Answer the client with one failure, and judge what it does."""
@@ -387,7 +389,7 @@ class _ClientWatch:
         clause = "client/refetches"
         if self.client.request.method in SAFE_METHODS:
             return not_exercised(clause, f"{self.name} only reads")
-        problem = check_refetch(played.tries, played.others)
+        problem = check_refetch(played.tries, played.reads)
         if problem is None:
             return passed(clause)
         if problem.number is None:
