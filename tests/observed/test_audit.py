@@ -27,11 +27,13 @@ from hypothesis import strategies as st
 from cli.test_conform_command import faultspec
 from faultspec.contract.clauses import GROUPABLE, VALUES
 from faultspec.contract.model import Contract, build_contract
+from faultspec.exchange.finding import Finding, Judgement
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec_conformance import reports
 from faultspec_conformance.drivers.serving import serving
+from faultspec_conformance.observed import memory
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.audit import AuditOptions, audit
 from faultspec_conformance.observed.formats import open_recording
@@ -40,6 +42,7 @@ from faultspec_conformance.observed.formats.record import ALWAYS, RecordedExchan
 from faultspec_conformance.orders.app import CALLERS
 from faultspec_conformance.orders.demo import service
 from faultspec_conformance.results.model import Report, exit_code
+from faultspec_conformance.session.observation import Observation
 from judge.test_judge_laws import exchanges
 from paths import ROOT
 from support.examples import examples
@@ -855,6 +858,21 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
 
     short, long = peak(2_500), peak(7_500)
     assert long < short * 1.15 + 1_000_000
+
+
+def test_recent_ids_are_forgotten_when_they_take_much_memory() -> None:
+    """Ids of exchanges with long headers are bounded by their memory, not by their number alone."""
+    recent = memory.RecentIds()
+    for number in range(200):
+        long = (("X-Long", str(number) * 300_000),)
+        seen = Exchange(Request("GET", "/", ()), Response(404, long))
+        finding = Finding("correlation/echo", "no", evidence=(seen,))
+        recent[str(number)] = Observation(seen, Judgement((finding,), frozenset()))
+        recent[str(number)] = recent[str(number)]
+    kept = sum(len(each.exchange.response.headers[0][1]) for each in recent.values())
+    assert 8 * 2**20 < kept <= 32 * 2**20
+    assert "199" in recent
+    assert not any(each.judgement.findings for each in recent.values())
 
 
 @pytest.mark.parametrize("form", ["har", "yaml", "json"])

@@ -48,6 +48,13 @@ class _Protocol(H11Protocol):
 
         self.app = app
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let go of the request, which refers to this connection: circles wait for the collector,
+        and requests may be large.
+        """
+        super().connection_lost(exc)
+        self.__dict__.update(app=None, cycle=None, scope=None, headers=None)
+
 
 async def read_body(receive: Receive) -> bytes:
     """The first ``KEPT_BYTES`` of a request's body, when all of it has come."""

@@ -1,8 +1,8 @@
 """The memory of an accumulator: recent ids, and the operations of concrete paths."""
 
 import re
-from collections import OrderedDict
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import replace
 
 from faultspec.contract.model import paths_of
@@ -17,9 +17,19 @@ _RECENT = 10_000
 #: Bytes of a body that are kept with a recent id.
 _SHORT = 4096
 
+#: Bytes of the exchanges that are kept with recent ids. Their headers have no limit of their own.
+_RECENT_BYTES = 32 * 1024 * 1024
 
-class RecentIds(OrderedDict[str, Observation]):
+
+class RecentIds(MutableMapping[str, Observation]):
     """The last generated ids, each with the part of its exchange that a report would show."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Observation] = {}
+        self._bytes = 0
+
+    def __getitem__(self, key: str) -> Observation:
+        return self._kept[key]
 
     def __setitem__(self, key: str, observation: Observation) -> None:
         exchange = observation.exchange
@@ -29,9 +39,29 @@ class RecentIds(OrderedDict[str, Observation]):
             request=replace(request, body=_shorten(request.body)),
             response=replace(response, body=_shorten(response.body)),
         )
-        super().__setitem__(key, Observation(short, observation.judgement))
-        if len(self) > _RECENT:
-            self.popitem(last=False)
+        # Findings have the whole exchange as their evidence.
+        judgement = replace(observation.judgement, findings=())
+        self.pop(key, None)
+        self._kept[key] = Observation(short, judgement)
+        self._bytes += _size(short)
+        while len(self) > _RECENT or (self._bytes > _RECENT_BYTES and len(self) > 1):
+            del self[next(iter(self))]
+
+    def __delitem__(self, key: str) -> None:
+        self._bytes -= _size(self._kept.pop(key).exchange)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+def _size(exchange: Exchange) -> int:
+    """About the bytes of memory that an exchange takes."""
+    request, response = exchange.request, exchange.response
+    texts = (text for field in (*request.headers, *response.headers) for text in field)
+    return sum(map(sys.getsizeof, (request.target, request.body, response.body, *texts)))
 
 
 def _shorten(body: bytes) -> bytes:
