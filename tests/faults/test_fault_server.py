@@ -403,8 +403,8 @@ COMMAND = (sys.executable, "-c", "from faultspec.cli import main; main()", "serv
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
-    """It prints its address when it listens, on loopback; a signal ends it with exit code 0 and
-    nothing but its lines.
+    """It prints its address when it listens, on loopback, and one line for each answer, which no
+    request can forge; a signal ends it with exit code 0.
     """
     command = [
         *COMMAND,
@@ -423,15 +423,18 @@ def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
         url = process.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:")
         statuses = [httpx.get(f"{url}/orders", trust_env=False).status_code for _ in range(3)]
+        httpx.get(f"{url}/~%1b[1m%0d%0aGET/orders", trust_env=False)
         process.send_signal(ending)
         out, lines = process.communicate(timeout=20)
     assert statuses == [200, 504, 200]
     assert (process.returncode, out) == (0, "")
-    assert lines.splitlines() == [
+    *answered, forged = lines.splitlines()
+    assert answered == [
         "GET /orders -> 200 as usual",
         "GET /orders -> 504 timeout",
         "GET /orders -> 200 as usual",
     ]
+    assert forged.startswith(r"GET /orders -> 501 platform has no live code `\x1b[1m\r\nGET`")
 
 
 @pytest.mark.parametrize(

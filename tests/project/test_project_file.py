@@ -13,6 +13,7 @@ from faultspec.cli.reporting import load_taxonomy
 from faultspec.project import Destination, find_project_file, parse_project, read_project
 from faultspec.project.attributes import mark_folders
 from faultspec.source import parse
+from importers.test_growth import MOST, work
 from paths import ROOT
 from support.command_line import faultspec
 
@@ -682,7 +683,9 @@ def test_a_mistake_is_refused_with_its_place(repository: Path, command: str, cod
         ("{out: a}", "{out: ./b/../a}", True),
         ("{out: a}", "{out: A}", True),
         ("{out: a}", "{out: a/python}", True),
+        ("{out: a/python}", "{out: a}", True),
         ("{targets: {python: a/b}}", "{out: a}", True),
+        ("{targets: {python: a}}", "{out: a/b}", True),
         ("{targets: {python: a}}", "{targets: {python: a}}", True),
         ("{targets: {python: a, openapi: a}}", "{out: b}", True),
         ("{targets: {python: a}}", "{targets: {python: link}}", True),
@@ -704,6 +707,25 @@ def test_two_outputs_never_share_a_folder(
     assert [found.code for found in loaded.diagnostics] == ["shared-folder"] * clash
     assert all(found.related and found.span for found in loaded.diagnostics)
     assert (loaded.project is None) == clash
+
+
+def test_each_folder_is_refused_once_in_linear_work(tmp_path: Path) -> None:
+    """However many outputs share a folder, each is one error beside the first, and twice as many
+    are twice the work.
+    """
+
+    def check(count: int) -> int:
+        names = "".join(f"  - t{number}.yaml\n" for number in range(count))
+        (tmp_path / "faultspec.yaml").write_text(f"taxonomies:\n{names}")
+        return work(lambda: read_project(str(tmp_path / "faultspec.yaml")))
+
+    for number in range(400):
+        (tmp_path / f"t{number}.yaml").touch()
+    half, one, two = map(check, (100, 200, 400))
+    assert two - one <= MOST * (one - half)
+    found = read_project(str(tmp_path / "faultspec.yaml")).diagnostics
+    assert [each.code for each in found] == ["shared-folder"] * 399
+    assert {each.related[0].span for each in found if each.related} == {found[0].related[0].span}
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ _TOKEN = re.compile(
 )
 
 #: A message of protoc: file, perhaps line and column, text.
-_MESSAGE = re.compile(r"(?P<file>[^:\n]+):(?:(?P<line>\d+):(?P<column>\d+):)? *(?P<text>.+)")
+_MESSAGE = re.compile(r"(?P<file>[^\n]+?):(?:(?P<line>\d+):(?P<column>\d+):)? +(?P<text>.+)")
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,8 @@ def _compile(names: Mapping[str, str], folders: Sequence[Path]) -> tuple[bytes, 
         if done.returncode == 0 and out.is_file():
             return _written_descriptors(out, next(iter(names.values()))), paths
         with written.open(encoding="utf-8", errors="replace") as messages_text:
-            complaint = messages_text.read(_READ)
+            # Named as imports name them: the copies are gone when the messages are read.
+            complaint = messages_text.read(_READ).replace(f"{copies}/", "")
     raise Unreadable(list(_diagnostics(complaint or "it ended without a message", paths)))
 
 

@@ -8,6 +8,7 @@ import click
 from faultspec.cli import reporting
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
+from faultspec.diagnostics.formats.escaping import escape_line
 
 
 @click.command(name="serve")
@@ -105,7 +106,7 @@ def command(
         build_contract(declared),
         script.ScriptProgress(played, Random(seed)),
         description=description,
-        on_served=lambda served: click.echo(served, err=True),
+        on_served=lambda served: click.echo(escape_line(str(served)), err=True),
     )
     # A shell that starts a command in the background leaves SIGINT ignored.
     for number in (signal.SIGINT, signal.SIGTERM):

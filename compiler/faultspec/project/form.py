@@ -89,7 +89,7 @@ PROJECT = Record(
             "`faultspec.lint`. `faultspec lint` and `explain` import them.",
         ),
         "against": Key(
-            Text(r"[^\s-]\S*", "a git revision, such as `main` or `origin/main`"),
+            Text(r"[^\s\0-][^\s\0]*", "a git revision, such as `main` or `origin/main`"),
             "The git revision that `faultspec diff` compares with.",
         ),
         "ledger": Key(

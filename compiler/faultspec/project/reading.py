@@ -1,8 +1,7 @@
 """Finding and reading `faultspec.yaml`. Mistakes become diagnostics, never exceptions."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from keyword import iskeyword
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -232,13 +231,10 @@ def _bad_folders(project: Project) -> Iterator[Diagnostic]:
                 key=False,
                 hint="move the project file up into a folder that contains both",
             )
-    for first, second in combinations(folders, 2):
+    for first, second in _shared_folders(folders):
         relation = "is"
         if first.parts != second.parts:
             relation = "lies in" if second.is_in(first) else "contains"
-            nested = second.is_in(first) or first.is_in(second)
-            if not nested or (first.alone and second.alone):
-                continue
         yield document.diagnostic(
             "shared-folder",
             f"`{second.path}` {relation} the output folder of another taxonomy or target",
@@ -247,6 +243,30 @@ def _bad_folders(project: Project) -> Iterator[Diagnostic]:
             hint="give each taxonomy, and each target with a folder of its own, another folder",
             related=(document.related_place("the other folder", first.place, key=False),),
         )
+
+
+_Placed = dict[tuple[str, ...], dict[bool, tuple[int, _Folder]]]
+"""By path, and by whether it is that of one target: the first folder, with its number."""
+
+
+def _shared_folders(folders: Sequence[_Folder]) -> Iterator[tuple[_Folder, _Folder]]:
+    """Each folder that is another one before it, lies in one or contains one, with the first such
+    folder. Folders of single targets may lie in each other.
+    """
+    own: _Placed = {}
+    below: _Placed = {}
+    for number, folder in enumerate(folders):
+        parts = folder.parts
+        above = [parts[:length] for length in range(len(parts))]
+        found = [*own.get(parts, {}).values()]
+        for alone in (False,) if folder.alone else (False, True):
+            around = (*(own.get(path, {}) for path in above), below.get(parts, {}))
+            found += (first[alone] for first in around if alone in first)
+        if found:
+            yield min(found)[1], folder
+        own.setdefault(parts, {}).setdefault(folder.alone, (number, folder))
+        for path in above:
+            below.setdefault(path, {}).setdefault(folder.alone, (number, folder))
 
 
 def _bad_packages(project: Project) -> Iterator[Diagnostic]:

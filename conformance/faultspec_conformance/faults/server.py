@@ -1,5 +1,6 @@
 """The fault server: an ASGI application that answers by a script."""
 
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import replace
@@ -33,6 +34,9 @@ Send = Callable[[Message], Awaitable[None]]
 #: The status of a refusal to play a fault. Its body is text, so that no caller takes it for a
 #: declared error.
 _REFUSED = 501
+
+#: An entity tag of ours, without its quotes.
+_TAG = re.compile(r'"(v[0-9]+)"')
 
 
 class Served(NamedTuple):
@@ -131,9 +135,9 @@ class FaultServer:
         if fault is None:
             return render_success(self.contract, request, self.description, self._validator)
         if outdates_validator(self.contract, request, fault):
-            held = first_header(request.headers, "If-Match") or ""
+            held = {*_TAG.findall(first_header(request.headers, "If-Match") or "")}
             self._version += 1
-            while f'"{self._validator}"' in held:  # a read must not return the refused validator
+            while self._validator in held:  # a read must not return the refused validator
                 self._version += 1
         return render_failure(self.contract, request, fault, self._validator)
 
