@@ -11,6 +11,7 @@ from faultspec.importers.naming import UniqueNames
 from faultspec.importers.proto import read
 from faultspec.importers.registry import merge_orders
 from faultspec.importers.validate import drop_invalid
+from faultspec.language.scope import Names
 
 #: Twice the work, and room for what the dictionaries of Python do when they grow.
 MOST = 2.5
@@ -53,6 +54,12 @@ def reserve(names: Iterable[str]) -> None:
         scope.reserve(name)
 
 
+def look_up(names: list[Counted]) -> None:
+    """Look all names up that a document declares."""
+    known = Names(names)
+    assert all(str(name) in known for name in names)
+
+
 def protos(values: int, methods: int) -> dict[str, Any]:
     """Reasons, and methods."""
     reasons = {"name": "ErrorReason", "value": [{"name": f"R{n}"} for n in range(values)]}
@@ -80,6 +87,33 @@ def response(number: int) -> dict[str, Any]:
     return {"content": {"application/json": {"schema": schema, "example": example}}}
 
 
+def shown(count: int) -> dict[str, Any]:
+    """An OpenAPI document; each path has a failure with three examples of its own."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Examples", "version": "1.0.0"},
+        "paths": {
+            f"/p{n}": {
+                "get": {
+                    "responses": {
+                        "400": {
+                            "content": {
+                                "application/json": {
+                                    "examples": {
+                                        f"e{m}": {"value": {"message": f"m{n}{m}"}}
+                                        for m in range(3)
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            for n in range(count // 3)
+        },
+    }
+
+
 CASES: dict[str, Callable[[int], object]] = {
     "one name": lambda n: reserve(["name"] * n),
     "disjoint orders": lambda n: merge_orders(
@@ -89,6 +123,8 @@ CASES: dict[str, Callable[[int], object]] = {
     "values": lambda n: drop_invalid(read(protos(n, 0))),
     "methods": lambda n: drop_invalid(read(protos(1, n))),
     # A path is an operation, a code and an example, so a third of the size is as much work.
+    "names": lambda n: look_up([Counted(f"name{i}") for i in range(n)]),
+    "examples of paths": lambda n: drop_invalid(openapi.read(shown(n))),
     "paths of OpenAPI": lambda n: drop_invalid(openapi.read(document(n // 3))),
 }
 

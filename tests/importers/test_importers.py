@@ -6,6 +6,7 @@ import copy
 import functools
 import gzip
 import json
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faultspec.cli import main
 from faultspec.contract.model import build_contract
 from faultspec.docs import botocore as census
 from faultspec.exchange.model import Exchange, Request, Response
@@ -1177,6 +1179,32 @@ def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
     assert (done.returncode, "Did you mean 'dynamodb'?" in done.stderr) == (2, True)
     assert run("botocore", "sts", "iam", "--out", "all", cwd=tmp_path).returncode == 0
     assert sorted(each.name for each in (tmp_path / "all").iterdir()) == ["iam.yaml", "sts.yaml"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers")
+@pytest.mark.parametrize("kind", ["openapi", "botocore", "problems", "proto"])
+def test_an_import_ends_at_its_limit(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An import that computes longer than its limit is refused, and writes no file."""
+
+    def compute(*_: object) -> None:
+        while True:
+            pass
+
+    model = tmp_path / "m.json"
+    model.write_text("[]" if kind == "problems" else "{}")
+    if kind == "proto":
+        model = tmp_path / "m.proto"
+        model.write_text('syntax = "proto3";')
+    module = {"problems": "problem_types"}.get(kind, kind)
+    monkeypatch.setattr(f"faultspec.importers.{module}.read", compute)
+    monkeypatch.setattr("faultspec.cli.import_.LONGEST_IMPORT", 0.2)
+    with pytest.raises(SystemExit) as ended:
+        main(["import", kind, str(model), "--out", str(tmp_path / "out.yaml")])
+    assert ended.value.code == 2
+    assert "its import takes more than 0.2 seconds [file-too-large]" in capsys.readouterr().err
+    assert not (tmp_path / "out.yaml").exists()
 
 
 def test_thousands_of_distinct_bodies_are_read_in_linear_time() -> None:

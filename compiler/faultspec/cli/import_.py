@@ -5,6 +5,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from faultspec.cli.documents import (
     read_document_text,
     service_name,
 )
+from faultspec.cli.interruption import LONGEST_IMPORT, TimeIsUp, limit_computing
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.model import Diagnostic
@@ -71,12 +73,13 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
     try:
         _check_absent(out, force)
         text = read_document_text(file)
-        document = parse_document(text, file)
         try:
-            imported = drop_invalid(read(document))
+            with _limit_import(file):
+                imported = drop_invalid(read(parse_document(text, file)))
+                taxonomy = write_yaml(imported.data, _schema(out))
         except NotImportable as problem:
             raise import_refusal(problem, file, text) from None
-        _write(write_yaml(imported.data, _schema(out)), out, force)
+        _write(taxonomy, out, force)
     except Unreadable as unreadable:
         return _print_problems(unreadable)
     _report([_loss_report(imported, file, source_map(text, file))], style)
@@ -116,9 +119,9 @@ def botocore(
             target = str(Path(out) / f"{name}.yaml") if several and out is not None else out
             _check_absent(target, force)
             text = read_document_text(path)
-            document = parse_document(text, path)
             try:
-                imported = drop_invalid(read(document, name))
+                with _limit_import(path):
+                    imported = drop_invalid(read(parse_document(text, path), name))
             except NotImportable as problem:
                 if everything and problem.code == "no-failures":
                     click.echo(f"{name}: {problem.message}; skipped", err=True)
@@ -152,7 +155,8 @@ def problems(file: str, out: str | None, force: bool, style: str) -> int:
         text = read_document_text(file)
         table = parse_table(text, file)
         try:
-            imported = drop_invalid(read(table.data, Path(file).name.split(".")[0]))
+            with _limit_import(file):
+                imported = drop_invalid(read(table.data, Path(file).name.split(".")[0]))
         except NotImportable as problem:
             raise import_refusal(problem, file, text, table.places) from None
         _write(write_yaml(imported.data, _schema(out)), out, force)
@@ -189,7 +193,8 @@ def proto(
         _check_absent(out, force)
         protos = read_protos(files, roots)
         try:
-            imported = drop_invalid(read(protos.descriptors.data, protos.named))
+            with _limit_import(protos.given):
+                imported = drop_invalid(read(protos.descriptors.data, protos.named))
         except NotImportable as problem:
             path, places = protos.file_at(problem.pointer)
             span = None if places is None else places.span(problem.pointer)
@@ -248,6 +253,18 @@ def _model(service: str) -> tuple[str, str]:
 
 
 # Reading and writing
+
+
+@contextmanager
+def _limit_import(path: str) -> Iterator[None]:
+    """Raise Unreadable if a block computes longer than an import may."""
+    try:
+        with limit_computing(LONGEST_IMPORT):
+            yield
+    except TimeIsUp:
+        message = f"its import takes more than {LONGEST_IMPORT} seconds"
+        hint = "import a part of the document"
+        raise Unreadable([Diagnostic("file-too-large", message, path, hint=hint)]) from None
 
 
 def _check_absent(out: str | None, force: bool) -> None:

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 SAME = 0.1
@@ -11,6 +13,11 @@ SAME = 0.1
 
 INTERRUPTED = 130
 """The exit code of an interrupted command: 128 + SIGINT."""
+
+LONGEST_IMPORT = 120
+"""Seconds of the processor for the import of a document. Those of the largest APIs take less than
+a quarter.
+"""
 
 SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -46,3 +53,29 @@ def handle_signals(handler: Handler) -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+class TimeIsUp(BaseException):
+    """A block has computed longer than it may. No handler of errors takes it for one."""
+
+
+@contextmanager
+def limit_computing(seconds: float) -> Iterator[None]:
+    """Raise TimeIsUp in the block after so many seconds of the processor, which a busy machine does
+    not shorten. Only the main thread of a system with timers can be interrupted.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise TimeIsUp
+
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -65,11 +65,14 @@ def _sensitive_names(name: str, schema: Schema) -> Iterator[str]:
 
 
 def _slot_members(envelope: Envelope) -> Iterator[tuple[str, Schema]]:
-    """The name of each member that has a slot, and the schema of the slot; the name is empty if the
-    slot is the whole body.
+    """The name of each member that has a slot with sensitive values, and the schema of the slot.
+    The name is empty if the slot is the whole body.
     """
+    places = slot_places(envelope.shape)
     for field in envelope.fields.values():
-        pointers = [place.path for place in slot_places(envelope.shape).get(field.slot, ())]
+        if not any(schema.sensitive for schema in field.schema.nested_schemas()):
+            continue
+        pointers = [place.path for place in places.get(field.slot, ())]
         pointers += [place.at for place in field.places if place.kind == "body"]
         for pointer in pointers:
             yield _name_at(envelope.shape, pointer), field.schema

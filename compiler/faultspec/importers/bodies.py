@@ -106,7 +106,7 @@ class BodyFamily:
     bodies: list[CodedBody]
     wrapper: Json | None = None
     summary: str | None = None
-    responses: dict[str, list[CodedBody]] = field(default_factory=dict)
+    responses: dict[str, dict[CodedBody, None]] = field(default_factory=dict)
     headers: dict[str, list[dict[str, ImportedHeader]]] = field(default_factory=dict)
     media_types: list[str] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)

@@ -13,6 +13,7 @@ from faultspec.importers.bodies import (
     ImportedHeader,
     ImportedOperation,
     ImportedResponse,
+    SampledError,
 )
 from faultspec.importers.code_member import CODE_NAMES, Listed, listed_values
 from faultspec.importers.codes import ImportedCode, with_examples
@@ -300,10 +301,11 @@ def _examples(
 ) -> list[PlacedExample]:
     """The first examples of the document that differ."""
     body = CodedBody(code.get("wire", name), {}, responses[0].place)
+    distinct: dict[str, SampledError] = {}
     for response in responses:
         for sample in response.samples:
-            if all(sample.value != known.value for known in body.samples):
-                body.samples.append(sample)
+            distinct.setdefault(json.dumps(sample.value, sort_keys=True), sample)
+    body.samples.extend(distinct.values())
     for sample in body.samples[_EXAMPLES:]:
         lose(sample.pointer, "example", f"only {_EXAMPLES} examples of a shared code are kept")
     del body.samples[_EXAMPLES:]

@@ -114,7 +114,7 @@ def _one_body_per_wire(
                 codes[body] = owner
             kept.setdefault(owner, body)
         responses = {
-            status: [kept[codes[body]] for body in bodies]
+            status: dict.fromkeys(kept[codes[body]] for body in bodies)
             for status, bodies in family.responses.items()
         }
         found.append(replace(family, bodies=list(kept.values()), responses=responses))

@@ -170,11 +170,10 @@ def _add_coded_body(
 ) -> None:
     family = coded.family
     family.media_types += [key for key in body.equal_media_types() if key not in family.media_types]
-    responses = family.responses.setdefault(response.status, [])
-    responses += [coded_body for coded_body in coded.bodies if coded_body not in responses]
+    family.responses.setdefault(response.status, {}).update(dict.fromkeys(coded.bodies))
     family.headers.setdefault(response.status, []).append(dict(response.headers))
     if operation is not None:
-        operation.coded += [found for found in coded.bodies if found not in operation.coded]
+        operation.coded = [*dict.fromkeys((*operation.coded, *coded.bodies))]
         for coded_body in coded.bodies:
             coded_body.description = coded_body.description or response.description
 

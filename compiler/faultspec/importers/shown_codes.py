@@ -84,10 +84,9 @@ def _make_family(found: Sequence[_ShownCodes], place: str, schema: Json) -> Body
                 and all(sample.value != known.value for known in bodies[wire].samples)
             )
         own = [bodies[wire] for wire in wires]
-        listed = family.responses.setdefault(response.status, [])
-        listed += [body for body in own if body not in listed]
+        family.responses.setdefault(response.status, {}).update(dict.fromkeys(own))
         family.headers.setdefault(response.status, []).append(dict(response.headers))
-        operation.coded += [body for body in own if body not in operation.coded]
+        operation.coded = [*dict.fromkeys((*operation.coded, *own))]
         operation.uncoded.remove(response)
     family.bodies.extend(bodies.values())
     return family

@@ -18,6 +18,18 @@ Data = Mapping[str, Any]
 Known = tuple[str, ...] | None
 """The names a reference may have; None if they are unknown, because their section is lost."""
 
+
+class Names(tuple[str, ...]):
+    """Names in order. They are looked up by their hash: a taxonomy has thousands."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._set
+
+    @cached_property
+    def _set(self) -> frozenset[str]:
+        return frozenset(self)
+
+
 WELL_KNOWN_SLOTS = (
     "code",
     "message",
@@ -115,7 +127,7 @@ class Scope:
         value = self._document
         for step in path:
             value = value.get(step, {}) if isinstance(value, dict) else {}
-        return tuple(value) if isinstance(value, dict) and UNREADABLE not in value else None
+        return Names(value) if isinstance(value, dict) and UNREADABLE not in value else None
 
     @cached_property
     def code_names(self) -> Known:
@@ -126,7 +138,7 @@ class Scope:
         own = [self.names("operations", operation, "errors") for operation in operations]
         if None in own:
             return None
-        return tuple(dict.fromkeys((*shared, *(code for codes in own for code in codes or ()))))
+        return Names(dict.fromkeys((*shared, *(code for codes in own for code in codes or ()))))
 
     @cached_property
     def slots(self) -> Known:
@@ -135,13 +147,13 @@ class Scope:
         pictures = [envelope["shape"] for envelope in self.section("envelopes").values()]
         if names is None or len(names) > len(pictures):
             return None
-        return tuple(dict.fromkeys(slot for shape in pictures for slot in sorted(slots_in(shape))))
+        return Names(dict.fromkeys(slot for shape in pictures for slot in sorted(slots_in(shape))))
 
     @cached_property
     def known_slots(self) -> Known:
         """The slots of all envelopes, and the well-known ones."""
         return (
-            None if self.slots is None else tuple(dict.fromkeys((*self.slots, *WELL_KNOWN_SLOTS)))
+            None if self.slots is None else Names(dict.fromkeys((*self.slots, *WELL_KNOWN_SLOTS)))
         )
 
     def refer(

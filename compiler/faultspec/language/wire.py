@@ -118,13 +118,15 @@ def _check_slots(
     """Report fields without a slot, slots that are not declared, and a missing code slot."""
     path: Path = ("envelopes", name)
     declared = scope.names("envelopes", name, "fields")
+    known = {*(declared or ()), *inherited, *WELL_KNOWN_SLOTS}
+    used_slots = frozenset(used)
     for slot in declared or ():
-        if slot not in used:
+        if slot not in used_slots:
             message = f"the shape has no slot `${slot}`"
             hint = closest(slot, used) or f"its slots are {', '.join(used)}"
             scope.report((*path, "fields", slot), "unused-field", message, hint, on_key=True)
     for slot in used:
-        if declared is not None and slot not in (*declared, *inherited, *WELL_KNOWN_SLOTS):
+        if declared is not None and slot not in known:
             scope.report(
                 find_slot(slot, picture, (*path, "shape")),
                 "unknown-slot",

@@ -40,9 +40,10 @@ def mixed_spelling(subject: Subject) -> Iterator[Remark]:
     fitting = {
         style: [name for name in names if pattern.fullmatch(name)] for style, pattern in _SPELLINGS
     }
-    style, matching = max(fitting.items(), key=lambda item: len(item[1]))
-    if len(matching) * 2 <= len(names):
+    style, found = max(fitting.items(), key=lambda item: len(item[1]))
+    if len(found) * 2 <= len(names):
         return  # no spelling has a majority that the other codes could follow
+    matching = frozenset(found)
     for name in names:
         if name not in matching:
             message = f"`{name}` is not in {style}; the other codes are"
