@@ -1,9 +1,14 @@
 """Exchanges of an application or a client under test are judged, and they are not changed."""
 
 import asyncio
+import gzip
 import json
 import logging
+import socket
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import metadata
 
 import httpx
@@ -328,3 +333,54 @@ def test_clients_are_listened_to() -> None:
     assert len(seen) == 3
     with pytest.raises(TypeError, match="neither"):
         watch(object(), seen.append)
+
+
+@pytest.mark.parametrize("kind", ["httpx", "requests"])
+def test_a_client_may_stream_an_endless_answer(kind: str) -> None:
+    """A test that reads the beginning of an answer without end gets it, and the exchange is seen
+    without its body.
+    """
+    seen: list[Exchange] = []
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        connection, _ = server.accept()
+        with connection, suppress(OSError):
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 404 Not Found\r\n\r\n")
+            for _ in range(200):  # ten seconds, so that a hook that reads them is late
+                connection.sendall(b"data: x\n\n")
+                time.sleep(0.05)
+
+    threading.Thread(target=serve, daemon=True).start()
+    url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+    began = time.monotonic()
+    if kind == "httpx":
+        with httpx.Client(trust_env=False) as client:
+            watch(client, seen.append)
+            with client.stream("GET", url) as answer:
+                line = next(answer.iter_lines())
+    else:
+        session = requests.Session()
+        watch(session, seen.append)
+        with session.get(url, stream=True) as streamed:
+            line = next(streamed.iter_lines(chunk_size=1, decode_unicode=True))
+    server.close()
+    assert line in ("data: x", b"data: x")
+    assert time.monotonic() - began < 5
+    assert [each.response.status for each in seen] == [404]
+    assert "body" in seen[0].lacks
+
+
+def test_a_compressed_answer_is_seen_without_its_coding() -> None:
+    """What is seen of an answer is its content, whatever its coding."""
+    seen: list[Exchange] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        packed = httpx.ByteStream(gzip.compress(b'{"code": "x"}'))
+        return httpx.Response(404, headers={"Content-Encoding": "gzip"}, stream=packed)
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as client:
+        watch(client, seen.append)
+        assert client.get("http://service/").json() == {"code": "x"}
+    assert [each.response.body for each in seen] == [b'{"code": "x"}']

@@ -113,7 +113,8 @@ class ObservedClients:
 
 def _httpx_exchanges(answer: Any) -> Iterator[Exchange]:
     for each in (*answer.history, answer):
-        yield httpx_exchange(each)
+        # The public name of a body that was not read raises.
+        yield httpx_exchange(each, getattr(each, "_content", None))
 
 
 def _requests_exchanges(answer: Any) -> Iterator[Exchange]:

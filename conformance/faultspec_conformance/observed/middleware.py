@@ -6,9 +6,10 @@ client) or a `requests.Session`. Both call ``see`` with the exchange once the an
 """
 
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 from typing import Any
 
+from faultspec.exchange.decoding import UndecodableBody, content_codings, decode_content
 from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response
 from faultspec_conformance.observed.formats.record import ALWAYS
 
@@ -25,6 +26,10 @@ _UNCUT = frozenset({"http/head-body"})
 
 #: Bytes of a body that are kept. Errors are smaller, and downloads should not be held twice.
 _KEPT = 4 * 1024 * 1024
+
+
+#: What the library demands of the streams of synchronous and other clients.
+_STREAMS = frozenset({"SyncByteStream", "AsyncByteStream"})
 
 
 class Watching:
@@ -105,7 +110,9 @@ def watch(client: Any, see: See) -> None:
         _watch_httpx(client, see)
     elif isinstance(getattr(client, "hooks", None), dict) and hasattr(client, "mount"):
         client.hooks.setdefault("response", []).append(
-            lambda answer, *_, **__: see(requests_exchange(answer, answer.content)) and None
+            lambda answer, *_, **options: (
+                see(requests_exchange(answer, _read(answer, options.get("stream", False)))) and None
+            )
         )
     else:
         raise TypeError(
@@ -115,38 +122,104 @@ def watch(client: Any, see: See) -> None:
 
 def _watch_httpx(client: Any, see: See) -> None:
     def on_answer(answer: Any) -> None:
-        answer.read()
-        see(httpx_exchange(answer))
+        if answer.is_closed:  # a transport of tests made it up, whole
+            see(httpx_exchange(answer, answer.content))
+        else:
+            answer.stream = _record(
+                answer.stream, lambda packed: see(httpx_exchange(answer, _decode(answer, packed)))
+            )
 
     async def on_async_answer(answer: Any) -> None:
-        await answer.aread()
-        see(httpx_exchange(answer))
+        on_answer(answer)
 
     hook = on_async_answer if hasattr(client, "aclose") else on_answer
     hooks = client.event_hooks
     client.event_hooks = {**hooks, "response": [*hooks["response"], hook]}
 
 
-def httpx_exchange(answer: Any) -> Exchange:
-    """The exchange of an answer of httpx, without its body if that has not been read."""
+def _record(stream: Any, end: Callable[[bytes | None], object]) -> Any:
+    """The stream of a body, recorded. It is one of the stream's own library: httpx or httpx2."""
+    kinds = (each for each in type(stream).__mro__ if each.__name__ in _STREAMS)
+    return type("RecordedBody", (_RecordedBody, *kinds), {})(stream, end)
+
+
+class _RecordedBody:
+    """The body of an answer, which passes as it comes. ``end`` is called at its end with
+    its bytes: None if they were not all read, or are more than are kept.
+    """
+
+    def __init__(self, stream: Any, end: Callable[[bytes | None], object]) -> None:
+        self._stream = stream
+        self._end: Callable[[bytes | None], object] | None = end
+        self._kept = bytearray()
+        self._whole = False
+        self._fits = True
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            self._keep(chunk)
+            yield chunk
+        self._whole = True
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._keep(chunk)
+            yield chunk
+        self._whole = True
+
+    def close(self) -> None:
+        self._stream.close()
+        self._finish()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+        self._finish()
+
+    def _keep(self, chunk: bytes) -> None:
+        self._fits = self._fits and len(self._kept) + len(chunk) <= _KEPT
+        if self._fits:
+            self._kept += chunk
+
+    def _finish(self) -> None:
+        end, self._end = self._end, None
+        if end is not None:
+            end(bytes(self._kept) if self._whole and self._fits else None)
+
+
+def _decode(answer: Any, packed: bytes | None) -> bytes | None:
+    """A body without its content codings; None if it is not whole."""
+    if packed is None:
+        return None
+    codings = content_codings(_decode_headers(answer.headers.raw))
+    try:
+        decoded = decode_content((packed,), codings, _KEPT)
+    except UndecodableBody:
+        return None
+    return decoded.content if decoded.cut is None else None
+
+
+def httpx_exchange(answer: Any, content: bytes | None) -> Exchange:
+    """The exchange of an answer of httpx. ``content``: its body, None if that is not whole."""
     request = answer.request
     body = request.content if hasattr(request, "_content") else b""
-    whole = hasattr(answer, "_content")
     return Exchange(
         Request(request.method, str(request.url), _decode_headers(request.headers.raw), body),
-        Response(
-            answer.status_code,
-            _decode_headers(answer.headers.raw),
-            answer.content if whole else b"",
-        ),
+        Response(answer.status_code, _decode_headers(answer.headers.raw), content or b""),
         lacks=answer_lacks(request.method)
         | {"elapsed"}  # httpx measures it when the answer is closed, which is later
-        | (frozenset() if whole else ABOUT_BODY),
+        | (ABOUT_BODY if content is None else frozenset()),
     )
 
 
+def _read(answer: Any, streams: bool) -> bytes | None:
+    """The body of an answer of requests. If the test streams it, only a short one is read here."""
+    length = str(answer.headers.get("Content-Length", ""))
+    is_read = not streams or (length.isascii() and length.isdigit() and float(length) <= _KEPT)
+    return answer.content if is_read else None
+
+
 def requests_exchange(answer: Any, content: bytes | None) -> Exchange:
-    """The exchange of an answer of requests. ``content``: its body, None if that is unread."""
+    """The exchange of an answer of requests. ``content``: its body, None if that is not whole."""
     request = answer.request
     body = request.body.encode() if isinstance(request.body, str) else request.body
     # Adapters of tests make up answers without a raw one.
