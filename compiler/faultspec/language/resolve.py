@@ -44,7 +44,7 @@ def _codes_with_examples(scope: Scope, taxonomy: Taxonomy) -> Iterator[tuple[Pat
         listed = scope.section("operations")[name].get("codes")
         if isinstance(listed, dict):
             own = {code: each for code, each in listed.items() if each and "example" in each}
-            variants = {code: operation.variants[code] for code in own}
+            variants = {code: form for code, form in operation.variants.items() if code in own}
             sections.append((("operations", name, "codes"), variants, own))
     for path, codes, data in sections:
         for name, code in codes.items():
