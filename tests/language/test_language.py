@@ -344,6 +344,38 @@ codes: {busy: {summary: A., http: 503}, away: {summary: B., http: 503}}
     ]
 
 
+def test_a_form_of_a_code_that_is_not_there_is_a_dangling_name() -> None:
+    """An operation may have a code in a form of its own, with examples, if there is the code."""
+    text = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+envelopes: {error: {shape: {code: $code, message: $message}}}
+codes: {busy: {summary: A., http: 503}}
+operations:
+  pay: {codes: {busi: {http: 502, example: {message: Busy}}, busy: {http: 504, example: {message: Busy}}}}
+"""
+    found = [(each.code, each.pointer) for each in read(text, "shop.yaml").diagnostics]
+    assert found == [("dangling-reference", ("operations", "pay", "codes", "busi"))]
+
+
+def test_a_field_without_a_type_has_that_of_its_slot() -> None:
+    """Places or a mark leave the type of a well-known slot as it is, but inside a string."""
+    text = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+envelopes:
+  error:
+    shape: {code: $code, "message?": $message, "Message?": $message, status: "${status}!"}
+    fields: {message: {places: [/message, /Message]}, status: {sensitive: true}}
+codes: {busy: {summary: A., http: 503}}
+"""
+    taxonomy = read(text, "shop.yaml").taxonomy
+    assert taxonomy is not None
+    fields = taxonomy.envelopes["error"].fields
+    assert fields["message"].schema.types == ("string",)
+    assert fields["status"].schema.types == ()
+
+
 @pytest.mark.parametrize(
     ("slot", "value"), [("message", 12), ("status", "late"), ("retriable", "yes")]
 )

@@ -436,6 +436,47 @@ def test_a_template_is_read_from_the_left(template, text, slots):
     assert (read.slots if read.fits else None) == slots
 
 
+def splits(texts, text):
+    """Every way to read a text between the texts of a string, slowly."""
+    if not text.startswith(texts[0]):
+        return
+    rest = text[len(texts[0]) :]
+    if len(texts) == 1:
+        if not rest:
+            yield []
+        return
+    for end in range(len(rest) + 1):
+        yield from ([rest[:end], *more] for more in splits(texts[1:], rest[end:]))
+
+
+@given(
+    st.lists(st.text("ab", min_size=1, max_size=2), min_size=2, max_size=2),
+    st.text("ab", max_size=1),
+    st.permutations(["code", "x", "y"]),
+    st.text("abc", max_size=9),
+)
+def test_a_code_in_a_string_is_as_short_as_can_be(separators, last, slots, text):
+    """A string is read exactly if it can be, and of all ways to read it one with the shortest code
+    counts, so that a message before the code may have the separator in it.
+    """
+    texts = ["", *separators, last]
+    template = "".join(f"{before}${{{slot}}}" for before, slot in zip(texts, slots, strict=False))
+    read = extract(compile_shape(template + last), text)
+    ways = [*splits(texts, text)]
+    assert read.fits == bool(ways)
+    if ways:
+        assert [read.slots[slot] for slot in slots] in ways
+        at = slots.index("code")
+        assert len(read.slots["code"]) == min(len(way[at]) for way in ways)
+
+
+def test_the_time_to_read_a_string_is_linear():
+    """A long text of separators is read at once, wherever the code is."""
+    text = "(" * 200_000
+    for template in ("${x}(${code}", "${x}(${code}((${y}", "${x}(${code}((${y}((("):
+        assert extract(compile_shape(template), text).fits
+
+
 def test_a_spread_with_nothing_left_is_absent():
     """A refusal without details has no details, rather than empty ones."""
     assert extract(compile_shape(THEODOSIA), {"error": "x"}).slots == {"code": "x"}

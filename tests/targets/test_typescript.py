@@ -1192,6 +1192,34 @@ def test_both_read_retry_after_alike(compiled: Compiled) -> None:
         assert answer == expected, question
 
 
+def test_both_read_strings_of_shapes_alike(compiled: Compiled) -> None:
+    """A string with several slots, of which one may be the code, is read into the same texts."""
+    dice = random.Random(3)
+
+    def word(letters: str, least: int, most: int) -> str:
+        return "".join(dice.choices(letters, k=dice.randrange(least, most + 1)))
+
+    cases = []
+    for _ in range(400):
+        slots = dice.sample(["code", "x", "y"], k=dice.randrange(1, 4))
+        texts = [word("ab", 1, 2) for _ in slots[1:]] + [word("ab", 0, 1)]
+        picture = word("ab", 0, 1) + "".join(
+            f"${{{slot}}}{text}" for slot, text in zip(slots, texts, strict=True)
+        )
+        cases.append((picture, word("abc", 2, 14)))
+    module = compiled.module("aws", "_runtime/shape")
+    found = compiled.ask(
+        [
+            {"module": module, "ask": "extract", "picture": picture, "body": text}
+            for picture, text in cases
+        ]
+    )
+    wanted = [shape.extract(shape.compile_shape(picture), text) for picture, text in cases]
+    assert 20 < sum(each.fits for each in wanted) < 380
+    for case, answer, expected in zip(cases, found, wanted, strict=True):
+        assert answer == {"slots": expected.slots, "fits": expected.fits}, case
+
+
 def test_both_write_times_alike(compiled: Compiled) -> None:
     """Durations read and written, dates and delays written."""
     dice = random.Random(7)

@@ -32,6 +32,11 @@ const ASKED = {
     }
   },
   value: (module, { name }) => module[name],
+  // What a picture reads from a body.
+  extract: (module, { picture, body }) => {
+    const { slots, fits } = module.extract(module.compileShape(picture), body);
+    return { slots: Object.fromEntries(slots), fits };
+  },
   plan: (module, { policy, state, failure, now, chance }) =>
     module.plan(policy, state, failure, { now, random: () => chance }),
   // A client's whole way through a policy: what came of each step, and the tokens after it.

@@ -9,6 +9,7 @@ from faultspec.language.constructs.wire import ENVELOPE
 from faultspec.language.grammar import Path, closest
 from faultspec.language.key_places import read_own_key_place
 from faultspec.language.model import (
+    IMPLIED,
     Batch,
     DetailMember,
     Envelope,
@@ -34,7 +35,7 @@ from faultspec.language.scope import (
     word_tuple,
 )
 from faultspec.runtime import shape
-from faultspec.runtime.nodes import Node, slot_places
+from faultspec.runtime.nodes import Node, Template, slot_places
 
 ERROR_STATUSES = (StatusRange(400, 599),)
 
@@ -70,7 +71,7 @@ def read_envelopes(scope: Scope) -> dict[str, Envelope]:
             for slot, field in found[used].fields.items()
         }
         own = {
-            slot: _read_field(scope, field, slot, (*path, "fields", slot))
+            slot: _with_implied_type(_read_field(scope, field, slot, (*path, "fields", slot)), node)
             for slot, field in data.get("fields", {}).items()
         }
         fields = inherited | own
@@ -153,6 +154,21 @@ def _read_field(scope: Scope, data: Data, slot: str, path: Path) -> Field:
         additional=data.get("additional", "allow"),
         source=scope.source(data.get("source"), path),
         places=read_places(scope, data.get("places", ()), (*path, "places")),
+    )
+
+
+def _with_implied_type(field: Field, shape: Node) -> Field:
+    """A field that says nothing about its values, with the type that its slot has without a field.
+
+    Inside a string every slot is a string, so the type does not hold there.
+    """
+    implied, schema = IMPLIED.get(field.slot), field.schema
+    if implied is None or schema.types or schema.enum or schema.vocabulary:
+        return field
+    if any(isinstance(place.node, Template) for place in slot_places(shape).get(field.slot, ())):
+        return field
+    return field._replace(
+        schema=schema._replace(types=implied.types, items=schema.items or implied.items)
     )
 
 

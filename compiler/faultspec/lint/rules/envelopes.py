@@ -11,7 +11,9 @@ from faultspec.language.pictures import fill_message, find_parameters, message_p
 from faultspec.lint.places import envelopes_of, requires_slot, slots_of, surfaces_of
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.lint.rules.headers import are_compatible
+from faultspec.runtime.extraction import extract
 from faultspec.runtime.nodes import Object, Slot, Template, child, slot_places, walk
+from faultspec.runtime.shape import render
 
 
 @rule("envelope-on-no-surface", severity="error")
@@ -124,6 +126,45 @@ def _own_statuses(taxonomy: Taxonomy) -> list[int]:
     spans = {span for code in taxonomy.every_code() for span in code.http.carried_statuses}
     edges = {edge for span in spans for edge in (span.low, span.high + 1)}
     return sorted(edge for edge in edges if any(edge in span for span in spans))
+
+
+@rule("split-code", severity="error")
+def split_code(subject: Subject) -> Iterator[Remark]:
+    """A code inside a string has none of the texts that part it from other slots. Of all ways to
+    read the string, that with the shortest code counts.
+
+    Bad::
+
+        envelopes:
+          error: {shape: {error: "${message} (${code})"}}
+        codes:
+          gone: {summary: It is gone., wire: HTTP (410), http: 410}
+
+    Good::
+
+        envelopes:
+          error: {shape: {error: "${message} (${code})"}}
+        codes:
+          gone: {summary: It is gone., wire: HTTP-410, http: 410}
+    """
+    texts = {
+        envelope.name: [
+            place.node
+            for place in slot_places(envelope.shape).get("code", ())
+            if isinstance(place.node, Template) and len(place.node.slots) > 1
+        ]
+        for envelope in subject.taxonomy.envelopes.values()
+    }
+    for path, code in subject.live_codes() if any(texts.values()) else ():
+        for envelope in envelopes_of(subject.taxonomy, path, code):
+            wire = str(code.wire_in(envelope))
+            for node in texts[envelope.name]:
+                sent = render(node, {**dict.fromkeys(node.slots, "x"), "code": wire})
+                read = extract(node, sent).slots.get("code")
+                if read != wire:
+                    message = f"{sent!r} is read with the code {read!r}, in place of {wire!r}"
+                    hint = "choose another `wire`, or other texts beside `${code}` in the shape of "
+                    yield Remark(path, message, f"{hint}`{envelope.name}`", on_key=True)
 
 
 @rule("slot-without-fact", severity="warning")

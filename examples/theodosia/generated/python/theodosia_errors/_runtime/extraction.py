@@ -100,8 +100,8 @@ def extract(
     `alternatives` has the pointers of slots that may stand in several members: the
     first of them that is there counts, and the others may differ.
 
-    A string template is read from the left: each slot takes as little as lets the rest
-    match. Where a slot stands in a template and also on its own, the value is the
+    In a string the code takes as little as lets the rest match, and then each other slot
+    from the left. Where a slot stands in a template and also on its own, the value is the
     latter's. A spread slot is absent if nothing is left to spread.
     """
     reading = _ShapeReader(alternatives)
@@ -241,24 +241,85 @@ def _reads_code(node: Node) -> bool:
 
 
 def _match(node: Template, text: str) -> list[str] | None:
-    """The texts of the slots, each as short as lets the rest match, or None.
-
-    Looking for the next separator from the left is enough, without going back, because
-    a slot may take any text.
+    """The texts of the slots, or None. The code is as short as lets the rest match, and
+    so are the slots behind it and those of a string without a code: a message before
+    the code may have the separator in it.
     """
-    first, *separators, last = node.texts
+    first, last = node.texts[0], node.texts[-1]
     end = len(text) - len(last)
     at = len(first)
     if end < at or not text.startswith(first) or not text.endswith(last):
         return None
+    before = node.slots.index("code") if "code" in node.slots else 0
+    texts, at = _split(text, node.texts[1:before], at, end)
+    if texts is None:
+        return None
+    if before == 0:
+        return _split_rest(text, node.texts[1:-1], at, end)
+    found = _find_code(text, node.texts[before:-1], at, end)
+    if found is None:
+        return None
+    behind = _split_rest(text, node.texts[before + 1 : -1], found[1], end)
+    return None if behind is None else [*texts, text[at : found[0]], *behind]
+
+
+def _find_code(
+    text: str, separators: Sequence[str], at: int, end: int
+) -> tuple[int, int] | None:
+    """Where the separator before the shortest code begins and ends, or None. Behind the
+    code come the other separators. Each step goes on behind the last one, so that the
+    time is linear in the text.
+    """
+    before, *behind = separators
+    if not behind:
+        last = text.rfind(before, at, end)
+        return None if last < 0 else (last, last + len(before))
+    latest = _last_place(text, behind, at, end)
+    best, shortest = None, end + 1
+    while (begin := text.find(before, at, end)) >= 0:
+        stop = text.find(behind[0], begin + len(before), end)
+        if not 0 <= stop <= latest:
+            break
+        begin = text.rfind(before, begin, stop)
+        if stop - begin < shortest:
+            best, shortest = (begin, begin + len(before)), stop - begin
+        at = max(begin + 1, stop - len(before) + 1)
+    return best
+
+
+def _last_place(text: str, separators: Sequence[str], at: int, end: int) -> int:
+    """The last place of the first separator that leaves room for the others."""
+    for separator in reversed(separators):
+        end = text.rfind(separator, at, end)
+        if end < 0:
+            break
+    return end
+
+
+def _split_rest(
+    text: str, separators: Sequence[str], at: int, end: int
+) -> list[str] | None:
+    """The texts between the separators from `at` to `end`, with the one behind the
+    last separator.
+    """
+    texts, at = _split(text, separators, at, end)
+    return None if texts is None else [*texts, text[at:end]]
+
+
+def _split(
+    text: str, separators: Sequence[str], at: int, end: int
+) -> tuple[list[str] | None, int]:
+    """The text before each separator, each as short as can be, and the place behind the
+    last one.
+    """
     texts: list[str] = []
     for separator in separators:
         found = text.find(separator, at, end)
         if found < 0:
-            return None
+            return None, at
         texts.append(text[at:found])
         at = found + len(separator)
-    return [*texts, text[at:end]]
+    return texts, at
 
 
 def _same(a: object, b: object) -> bool:

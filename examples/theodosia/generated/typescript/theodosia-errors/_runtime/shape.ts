@@ -86,8 +86,8 @@ export function compileShape(picture: Picture): Shape {
  * the body.
  *
  * Of a list the first item with a code counts, or the first if none has one, and of
- * a list of errors all. A string template is read from the left: each slot takes as
- * little as lets the rest match. Where a slot stands in a template
+ * a list of errors all. In a string the code takes as little as lets the rest match,
+ * and then each other slot from the left. Where a slot stands in a string
  * and also on its own, the value is the latter's. A spread slot is absent if
  * nothing is left to spread.
  */
@@ -208,7 +208,7 @@ class Reading {
         this.fits &&= shape.value === value;
         return;
       case "template": {
-        const texts = matched(shape.texts, value);
+        const texts = matched(shape, value);
         if (texts === null) {
           this.fits = false;
         } else {
@@ -298,32 +298,120 @@ class Reading {
 }
 
 /**
- * The texts of the slots, each as short as lets the rest match, or null.
- *
- * Looking for the next separator from the left is enough, without going back,
- * because a slot may take any text.
+ * The texts of the slots, or null. The code is as short as lets the rest match, and
+ * so are the slots behind it and those of a string without a code: a message before
+ * the code may have the separator in it.
  */
-function matched(texts: readonly string[], value: unknown): string[] | null {
-  const [first = "", ...others] = texts;
-  const last = others.pop() ?? "";
+function matched(
+  {
+    texts,
+    slots,
+  }: { readonly texts: readonly string[]; readonly slots: readonly string[] },
+  value: unknown,
+): string[] | null {
+  const [first = ""] = texts;
+  const last = texts[texts.length - 1] ?? "";
   if (typeof value !== "string") {
     return null;
   }
   const end = value.length - last.length;
-  let at = first.length;
-  if (end < at || !value.startsWith(first) || !value.endsWith(last)) {
+  if (
+    end < first.length ||
+    !value.startsWith(first) ||
+    !value.endsWith(last)
+  ) {
     return null;
   }
+  const text = value.slice(0, end);
+  const before = Math.max(slots.indexOf("code"), 0);
+  const front = split(text, texts.slice(1, before), first.length);
+  if (front === null || before === 0) {
+    return front && splitRest(text, texts.slice(1, -1), front.at);
+  }
+  const code = findCode(text, texts.slice(before, -1), front.at);
+  const behind = code && splitRest(text, texts.slice(before + 1, -1), code.end);
+  return behind && [
+    ...front.found,
+    text.slice(front.at, code.begin),
+    ...behind,
+  ];
+}
+
+/**
+ * Where the separator before the shortest code begins and ends, or null. Behind the
+ * code come the other separators. Each step goes on behind the last one, so that the
+ * time is linear in the text.
+ */
+function findCode(
+  text: string,
+  [before = "", ...behind]: readonly string[],
+  from: number,
+): { begin: number; end: number } | null {
+  const [next] = behind;
+  if (next === undefined) {
+    const begin = text.lastIndexOf(before);
+    return begin < from ? null : { begin, end: begin + before.length };
+  }
+  const latest = lastPlace(text, behind);
+  let found: { begin: number; end: number } | null = null;
+  let shortest = text.length + 1;
+  let begin = text.indexOf(before, from);
+  while (begin >= 0) {
+    const stop = text.indexOf(next, begin + before.length);
+    if (stop < 0 || stop > latest) {
+      break;
+    }
+    begin = text.lastIndexOf(before, stop - before.length);
+    if (stop - begin < shortest) {
+      found = { begin, end: begin + before.length };
+      shortest = stop - begin;
+    }
+    begin = text.indexOf(
+      before,
+      Math.max(begin + 1, stop - before.length + 1),
+    );
+  }
+  return found;
+}
+
+/** The last place of the first separator that leaves room for the others. */
+function lastPlace(text: string, separators: readonly string[]): number {
+  let end = text.length;
+  for (const separator of [...separators].reverse()) {
+    end = end < separator.length
+      ? -1
+      : text.lastIndexOf(separator, end - separator.length);
+  }
+  return end;
+}
+
+/** The texts between the separators, with the one behind the last separator. */
+function splitRest(
+  text: string,
+  separators: readonly string[],
+  from: number,
+): string[] | null {
+  const parts = split(text, separators, from);
+  return parts && [...parts.found, text.slice(parts.at)];
+}
+
+/** The text before each separator, as short as can be, and the place behind them. */
+function split(
+  text: string,
+  separators: readonly string[],
+  from: number,
+): { found: string[]; at: number } | null {
   const found: string[] = [];
-  for (const separator of others) {
-    const next = value.indexOf(separator, at);
-    if (next < 0 || next + separator.length > end) {
+  let at = from;
+  for (const separator of separators) {
+    const next = text.indexOf(separator, at);
+    if (next < 0) {
       return null;
     }
-    found.push(value.slice(at, next));
+    found.push(text.slice(at, next));
     at = next + separator.length;
   }
-  return [...found, value.slice(at, end)];
+  return { found, at };
 }
 
 /** Equality as JSON has it; what nests too deep to compare counts as different. */
