@@ -34,6 +34,7 @@ from faultspec.openapi import service as openapi
 from faultspec.openapi.text import parse_leniently
 from faultspec.runtime import ids
 from faultspec_conformance.drivers.serving import KEPT_BYTES, serving
+from faultspec_conformance.faults.replies import Unanswerable, render_failure
 from faultspec_conformance.faults.script import (
     Fault,
     Script,
@@ -501,3 +502,46 @@ def test_the_transcript_of_the_page_is_what_happens(tmp_path: Path) -> None:
             process.send_signal(signal.SIGINT)
         lines = process.stderr.read()
     assert checker.check_output(shown, lines, doctest.ELLIPSIS), lines
+
+
+REFUSED = Fault("refused", 200)
+
+GRAPH = """
+faultspec: 1
+taxonomy: {name: graph, version: 1.0.0}
+envelopes:
+  errors: {shape: {errors: [{message: $message, extensions: {code: $code}}]}}
+  token: {shape: {error: $code}}
+surfaces:
+  tokens: {transport: http, match: {routes: [POST /token]}, envelope: token, codes: closed}
+  api: {transport: http, error_when: {status: [4xx, 5xx], present: /%s}, envelope: errors, codes: closed}
+codes:
+  refused: {summary: It was refused., http: 200, envelope: errors, example: {message: No}}
+"""
+
+
+def test_an_error_that_its_body_marks_may_have_any_status() -> None:
+    """A service of GraphQL sends errors under 200, beside those that a status tells."""
+    loaded = language.read(GRAPH % "errors", "graph.yaml").taxonomy
+    assert loaded is not None
+    contract, request = build_contract(loaded), Request("POST", "/graphql")
+    found = judge(contract, Exchange(request, render_failure(contract, request, REFUSED, "1")))
+    assert (found.is_error, found.code, found.findings) == (True, "refused", ())
+
+
+@pytest.mark.parametrize(
+    ("mark", "target", "told"),
+    [
+        ("problem", "/graphql", "`refused` cannot be generated in the envelope errors"),
+        ("errors", "/token", "it can occur on the surface api (any route)"),
+    ],
+)
+def test_what_is_no_error_there_is_refused(mark: str, target: str, told: str) -> None:
+    """An answer that neither its status nor its body tells to be an error is not sent, and the
+    refusal names only surfaces that carry the code.
+    """
+    loaded = language.read(GRAPH % mark, "graph.yaml").taxonomy
+    assert loaded is not None
+    with pytest.raises(Unanswerable, match=re.escape(told)) as caught:
+        render_failure(build_contract(loaded), Request("POST", target), REFUSED, "1")
+    assert "surface tokens" not in str(caught.value)

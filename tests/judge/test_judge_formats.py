@@ -260,3 +260,61 @@ def test_the_status_decides_nothing_on_head_where_a_body_might() -> None:
     """With several envelopes, or the body before the status, the code of HEAD is unknown."""
     known = contract("decided", "json")
     assert answer(known, b"", "application/json", method="HEAD").code is None
+
+
+WEB = """
+faultspec: 1
+taxonomy: {name: web, version: 1.0.0}
+envelopes:
+  trailers:
+    media_type: application/grpc-web+proto
+    shape: {}
+    fields:
+      code: {places: [{header: grpc-status}]}
+      message: {places: [{header: grpc-message}]}
+      left: {type: integer, places: [{header: X-Left}]}
+  line:
+    media_type: application/x-ndjson
+    shape: {error: $message}
+    fields: {code: {places: [status]}}
+surfaces:
+  rpc: {transport: http, match: {routes: [POST /rpc]}, error_when: {status: 200}, envelope: trailers, codes: closed}
+  api: {transport: http, error_when: {status: 4xx, present: /error}, envelope: line, codes: closed}
+codes:
+  gone: {summary: It is gone., wire: 5, http: %s, facts: {left: 3}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("headers", "code", "broken"),
+    [
+        ({"grpc_status": "5", "X_Left": "3"}, "gone", []),
+        ({"grpc_status": "6"}, None, ["code/declared"]),
+        ({"grpc_status": "5", "X_Left": "4"}, "gone", ["boundary/allowed"]),
+        ({"grpc_status": "5", "X_Left": "few"}, "gone", ["envelope/types"]),
+    ],
+)
+def test_an_error_under_a_success_is_judged_by_its_headers(
+    headers: dict[str, str], code: str | None, broken: list[str]
+) -> None:
+    """Where a status of successes tells an error, a body that no codec reads is undecided, and
+    headers have the values of their slots, with their types.
+    """
+    taxonomy = language.read(WEB % "200", "web.yaml").taxonomy
+    assert taxonomy is not None
+    kind = ("Content-Type", "application/grpc-web+proto")
+    more = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    sent = Response(200, (kind, *more), b"\x80\x00")
+    found = judge(build_contract(taxonomy), Exchange(Request("POST", "/rpc"), sent))
+    assert (found.code, clauses(found)) == (code, broken)
+
+
+@pytest.mark.parametrize(("http", "code"), [("[200, 404]", "gone"), ("404", None)])
+def test_the_status_of_a_late_error_decides_its_code_or_nothing(http: str, code: str) -> None:
+    """The status was sent before the error: it decides a code that declares it, and otherwise
+    leaves the code open.
+    """
+    taxonomy = language.read(WEB % http, "web.yaml").taxonomy
+    assert taxonomy is not None
+    found = answer(build_contract(taxonomy), b'{"error": "m"}\n', "application/x-ndjson", 200)
+    assert (found.code, clauses(found)) == (code, [])

@@ -114,7 +114,7 @@ def _is_error(exchange: Exchange, claim: Claim | None, body: DecodedBody) -> boo
         value = body.value
         return isinstance(value, dict) and ("error" in value or value.get("isError") is True)
     surface = claim.surface
-    if status is not None and any(status in range_ for range_ in surface.error_when):
+    if surface.is_error_status(status):
         return True
     if body.problem is not None:
         return False

@@ -118,6 +118,9 @@ def judge_missing_code(findings: FindingCollector, error: ErrorReading) -> None:
             variant=findings.kind_of_body(),
         )
         return
+    if deciding.kind == "status" and findings.status is None:
+        findings.undecide("code/declared", "the error has no status of its own, which decides it")
+        return
     context = AnswerContext(findings.status, operation=error.operation)
     found = context_codes(
         findings.contract, error.claim, error.envelope, place=deciding, context=context

@@ -18,7 +18,10 @@ def decode_answer(exchange: Exchange, claim: Claim | None, *, bodiless: bool) ->
     if bodiless:
         return _NOT_DECODED
     body, status = exchange.response.body, exchange.response.status
-    is_success = status is not None and status < 400 and not (claim and claim.surface.batch)
+    is_success = status is not None and status < 400
+    if is_success and claim is not None:
+        # Here the status itself tells an error, or of a batch that there may be some.
+        is_success = not (claim.surface.batch or claim.surface.is_error_status(status))
     content_type = exchange.response_header("content-type")
     declared = _declared_type(exchange, claim, content_type)
     if is_success:

@@ -53,7 +53,7 @@ def judge_lines(
     if has_late_errors(whole, body):
         findings.status = None
     first = None
-    context = context_of(findings.exchange, findings.status, operation, body)
+    context = context_of(findings.exchange, whole, operation, body)
     for index in error_lines(claim.surface, body) or range(len(lines)):
         match = match_envelope(findings.contract, claim, resolve(lines[index], at)[1], context)
         if match is None:

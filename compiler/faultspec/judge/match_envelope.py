@@ -23,7 +23,7 @@ from faultspec.runtime.extraction import ArrayItem, Extraction, extract, is_erro
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Template, slot_places, walk
 from faultspec.runtime.places import NO_PLACES, Places, SlotPlace, body_places, place_value
 from faultspec.runtime.pointers import resolve, steps
-from faultspec.runtime.text_values import convert_text, fit
+from faultspec.runtime.text_values import ANY, convert_text, fit
 
 Owners = tuple[tuple[Operation, Matcher], ...]
 """The operations that declare a code of their own, each with its matcher."""
@@ -260,9 +260,20 @@ def _fill_places(
     for slot in places:
         placed = place_value(slot, places, read, header=context.header, decided=decide)
         if placed is not None and placed[1].kind != "body":
-            read.slots[slot], read.where[slot] = placed[0], ""
-            decided = decided or placed[1].kind != "header"
+            value, place = placed
+            if place.kind == "header":
+                value = _typed_text(contract, envelope, slot, value)
+            read.slots[slot], read.where[slot] = value, ""
+            decided = decided or place.kind != "header"
     return match._replace(decided=decided)
+
+
+def _typed_text(contract: Contract, envelope: Envelope, slot: str, value: object) -> object:
+    """The value of a slot in a header, which has only texts, with the type of the slot."""
+    numbers = contract.numbering_in(envelope).texts
+    if slot == "code" and str(value) in numbers:
+        return numbers[str(value)]
+    return convert_text(value, contract.text_types[envelope.name].get(slot, ANY))
 
 
 def _count_mistyped(contract: Contract, envelope: Envelope, read: Extraction) -> int:

@@ -407,6 +407,15 @@ class Surface(NamedTuple):
     headers: tuple["HeaderRule", ...] = ()
     key: KeyPlace | None = None
 
+    def is_error_status(self, status: int | None) -> bool:
+        """Whether the HTTP status alone tells an error."""
+        return status is not None and any(status in statuses for statuses in self.error_when)
+
+    @property
+    def marks_bodies(self) -> bool:
+        """Whether members of a body tell an error, whatever its status."""
+        return self.error_pointer is not None or bool(self.error_equals)
+
     def closes(self, wire: object) -> bool:
         """Whether only declared codes are allowed among those with this value."""
         return self.codes is not None or any(

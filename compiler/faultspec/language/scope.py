@@ -142,12 +142,14 @@ class Scope:
 
     @cached_property
     def slots(self) -> Known:
-        """The slots of all envelopes."""
-        names = self.names("envelopes")
-        pictures = [envelope["shape"] for envelope in self.section("envelopes").values()]
-        if names is None or len(names) > len(pictures):
+        """The slots of all envelopes, in pictures or in other places."""
+        names, envelopes = self.names("envelopes"), self.section("envelopes").values()
+        if names is None or len(names) > len(envelopes):
             return None
-        return Names(dict.fromkeys(slot for shape in pictures for slot in sorted(slots_in(shape))))
+        drawn = (slot for each in envelopes for slot in sorted(slots_in(each["shape"])))
+        fields = (field for each in envelopes for field in each.get("fields", {}).items())
+        placed = (slot for slot, field in fields if field.get("places"))
+        return Names(dict.fromkeys((*drawn, *placed)))
 
     @cached_property
     def known_slots(self) -> Known:

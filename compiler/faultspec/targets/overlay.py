@@ -311,7 +311,8 @@ def _responses(
         ):
             found.setdefault(status.upper(), []).append((name, response))
     for status in sorted(found):
-        limits = (surface.match.statuses, surface.error_when)
+        error_when = () if surface.marks_bodies else surface.error_when
+        limits = (surface.match.statuses, error_when)
         if any(each and not _is_covered(status, each) for each in limits):
             continue
         if (

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from faultspec.contract.model import Contract
 from faultspec.exchange.model import Exchange, Headers, Request, Response, first_header
 from faultspec.judge.facts import facts_of
+from faultspec.judge.lines import marks_error
 from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.model import (
     Code,
@@ -112,8 +113,7 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
         claim = contract.claim(replace(asked, response=Response(status)))
         if claim is None or not reaches(claim.surface, code, of_operation=is_own):
             continue
-        errors = claim.surface.error_when
-        if errors and not any(status in statuses for statuses in errors):
+        if not (claim.surface.is_error_status(status) or claim.surface.marks_bodies):
             continue  # on this surface the status is not an error
         for envelope in claim.envelopes:
             if others and not any(lists_errors(place.node) for place in walk(envelope.shape)):
@@ -245,8 +245,10 @@ def _surfaces_of(contract: Contract, name: str) -> Iterator[str]:
     code = contract.taxonomy.codes.get(name)
     for claim in contract.claims if code is not None else ():
         surface = claim.surface
-        plain = surface.transport == "http" and claim.envelopes and surface.batch is None
-        if plain and code is not None and reaches(surface, code, of_operation=False):
+        plain = surface.transport == "http" and surface.batch is None
+        if code is None or not any(uses_envelope(code, each) for each in claim.envelopes):
+            continue
+        if plain and reaches(surface, code, of_operation=False):
             yield f"the surface {surface.name} ({', '.join(surface.match.routes) or 'any route'})"
     for operation, _ in contract.operations:
         if name in operation.errors:
@@ -271,6 +273,8 @@ def _render(case: _Case) -> Response:
             continue  # the example is for another envelope, or a value cannot be generated
         for step in reversed(steps(case.at)):
             body = {step: body}
+        if not (case.surface.is_error_status(case.sent_status) or marks_error(case.surface, body)):
+            continue  # neither the status nor the body tells an error
         headers = (*_headers(case, slots, example), *sent_headers(case.envelope.places, slots))
         for _, own in further:
             present = {name.lower() for name, _ in headers}

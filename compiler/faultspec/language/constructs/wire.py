@@ -217,8 +217,9 @@ SURFACE = Record(
                     ),
                 },
             ),
-            "How errors are recognised; default status 4xx and 5xx on HTTP. On MCP the body is "
-            "the tool result, so structured members are below `/structuredContent`.",
+            "How errors are recognised: each key alone makes an answer an error. Default status "
+            "4xx and 5xx on HTTP. On MCP the body is the tool result, so structured members are "
+            "below `/structuredContent`.",
         ),
         "envelope": Key(
             Either((Text(), Many(Text(), 1))),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from faultspec.diagnostics.model import Path
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Taxonomy
-from faultspec.lint.places import is_recognised_by_body, surfaces_of
+from faultspec.lint.places import surfaces_of
 from faultspec.lint.rule import Remark, Subject, rule
 
 #: Statuses that frameworks, servers and proxies answer without calling a handler.
@@ -124,7 +124,7 @@ def _is_recognised_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
         for surface in surfaces_of(taxonomy, path, code)
         if surface.transport == "http" and surface.envelopes
     ]
-    return bool(surfaces) and all(map(is_recognised_by_body, surfaces))
+    return bool(surfaces) and all(surface.marks_bodies for surface in surfaces)
 
 
 #: Statuses of a client's error that a service may cause: timing and load (RFC 9110, 15.5).

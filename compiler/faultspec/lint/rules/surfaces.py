@@ -7,7 +7,7 @@ from faultspec.language.carriers import uses_envelope
 from faultspec.language.model import Code, Envelope, Surface, Taxonomy
 from faultspec.language.routes import compile_name
 from faultspec.lint.matching import claims_all_of
-from faultspec.lint.places import circle, is_recognised_by_body, occurs_on
+from faultspec.lint.places import circle, occurs_on
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.runtime.nodes import Literal, slot_places, walk
 
@@ -116,7 +116,7 @@ def _unrecognised_errors(surface: Surface, codes: list[Code]) -> Iterator[Remark
     MCP marks an error result (2025-06-18, server/tools, "Error Handling"). The other transports
     other than HTTP neither mark errors nor have a status.
     """
-    if not surface.envelopes or is_recognised_by_body(surface) or surface.batch is not None:
+    if not surface.envelopes or surface.marks_bodies or surface.batch is not None:
         return
     unmarked = [code.name for code in codes if code.mcp is not None and not code.mcp.is_error]
     if surface.transport != "mcp":
