@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from faultspec.importers import Json
 from faultspec.importers.bodies import BodyFamily, CodedBody
 from faultspec.importers.code_member import code_pointer, listed_places
+from faultspec.importers.pictures import MESSAGES
 from faultspec.importers.rules import ImportedRules, split_rules, split_status
 from faultspec.language.values import foreign_schema_problem
 from faultspec.openapi.nodes import mapping, sequence, texts
@@ -65,6 +66,37 @@ def find_union(reader: DocumentReader, schema: Any, pointer: str) -> Union | Non
             if found is not None:
                 return found._replace(path=[step, *found.path])
     return None
+
+
+def find_error_list(
+    reader: DocumentReader, schema: Any, pointer: str, depth: int = 3
+) -> Union | None:
+    """The items of the first list of objects in a body, at most ``depth`` objects deep, if the body
+    has no message beside it: then each item is an error of its own, as in JSON:API and GraphQL.
+    """
+    schema, pointer = reader.follow(schema, pointer)
+    if not isinstance(schema, Mapping):
+        return None
+    if "items" in schema:
+        place = child(pointer, "items")
+        item = mapping(reader.follow(schema["items"], place)[0])
+        return Union(["*"], [(schema["items"], place)]) if item.keys() & _OF_OBJECTS else None
+    members = mapping(schema.get("properties"))
+    if not depth or any(
+        name in MESSAGES and mapping(member).get("type") == "string"
+        for name, member in members.items()
+    ):
+        return None
+    for name, member in members.items():
+        place = child(child(pointer, "properties"), name)
+        found = find_error_list(reader, member, place, depth - 1)
+        if found is not None:
+            return found._replace(path=[str(name), *found.path])
+    return None
+
+
+#: Keywords of objects whose members have names.
+_OF_OBJECTS = frozenset({"properties", "allOf"})
 
 
 class _Alternative(NamedTuple):

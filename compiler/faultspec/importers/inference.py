@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 from faultspec.importers import Data, Json, subset
 from faultspec.importers.bodies import CodedBody
 from faultspec.importers.naming import slot_name
+from faultspec.importers.pictures import message_place
 from faultspec.language.scope import WELL_KNOWN_SLOTS
 from faultspec.openapi.pointers import child, steps
-
-MESSAGES = ("message", "msg", "error_message", "error_description", "errorMessage", "Message")
 
 #: Slots that an envelope may have without a field.
 WITHOUT_FIELD = frozenset(WELL_KNOWN_SLOTS)
@@ -90,7 +89,8 @@ class Variants(NamedTuple):
 
 
 class Inference:
-    """The envelope as far as it is inferred. ``used``: the slots, each with what it was made of.
+    """The envelope as far as it is inferred. ``used``: the slots, each with what it was made of. ``message``: the
+    name of the member that is likeliest to be the message.
 
     ``recognizers``: the first that returns a slot for a member decides.
     """
@@ -109,6 +109,8 @@ class Inference:
         self.losses: list[tuple[str, str]] = []
         self.additional = "warn"
         places = (body.rules.status for body in bodies)
+        places_of_message = (message_place(body.schema) for body in bodies)
+        self.message = next((place[-1] for place in places_of_message if place), None)
         self.status_pointer = next((place for place in places if place is not None), None)
 
     def lose(self, pointer: str, reason: str, keyword: str = "") -> None:
@@ -130,7 +132,8 @@ class Inference:
 
     def slot(self, name: str, data: Data) -> str:
         """A slot for a member, with a field unless its schema is the usual one."""
-        if name in MESSAGES and data.get("type") == "string" and "message" not in self.used:
+        is_text = data.get("type") == "string"
+        if name == self.message and is_text and "message" not in self.used:
             slot = "message"
         elif name == "status" and data == {"type": "integer"}:
             slot = "status"

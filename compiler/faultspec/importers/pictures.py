@@ -10,7 +10,7 @@ from faultspec.openapi.nodes import mapping
 from faultspec.openapi.pointers import child
 
 #: Members that hold the message, the likelier first.
-_MESSAGES = (
+MESSAGES = (
     "message",
     "msg",
     "error_message",
@@ -79,7 +79,7 @@ def draw_picture(schema: object, lose: Lose) -> Picture:
     if _is_map(schema):
         kept = {key: value for key, value in schema.items() if key not in _ANNOTATIONS}
         return Picture({"...": "$details"}, {}, "allow", kept)
-    drawing = _Drawing(_message_place(schema), lose)
+    drawing = _Drawing(message_place(schema), lose)
     shape = drawing.node("body", schema, "", ())
     closed = schema.get("additionalProperties", True)
     additional = "forbid" if closed is False else "warn" if closed is True else "allow"
@@ -212,11 +212,11 @@ def _types(schema: Json) -> list[str]:
     return [types] if isinstance(types, str) else [name for name in types if isinstance(name, str)]
 
 
-def _message_place(schema: Json) -> tuple[str, ...] | None:
+def message_place(schema: Json) -> tuple[str, ...] | None:
     """The steps to the member with the message, with ``*`` for the items of a list."""
 
     def order(path: tuple[str, ...]) -> tuple[int, int, int]:
-        return path.count("*"), _MESSAGES.index(path[-1]), len(path)
+        return path.count("*"), MESSAGES.index(path[-1]), len(path)
 
     return min(_texts_called_message(schema, ()), key=order, default=None)
 
@@ -224,7 +224,7 @@ def _message_place(schema: Json) -> tuple[str, ...] | None:
 def _texts_called_message(schema: object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     if not isinstance(schema, Mapping) or len(path) >= _DEEPEST:
         return
-    if path and path[-1] in _MESSAGES and schema.get("type") == "string":
+    if path and path[-1] in MESSAGES and schema.get("type") == "string":
         if not schema.keys() & {"enum", "const"}:
             yield path
     elif _is_object(schema) and isinstance(schema.get("properties"), Mapping):

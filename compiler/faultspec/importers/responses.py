@@ -18,6 +18,7 @@ from faultspec.importers.bodies import (
 from faultspec.importers.families import (
     Branch,
     Union,
+    find_error_list,
     find_union,
     join_all_of,
     read_family,
@@ -217,15 +218,18 @@ def _coded_schema(
     """The codes of a body, new ones or known ones; None if its alternatives name no code."""
     if not isinstance(schema, Mapping):
         return None
-    union = find_union(reader, schema, pointer) or Union([], [(schema, pointer)])
+    whole = Union([], [(schema, pointer)])
+    union = find_union(reader, schema, pointer) or whole
     # If an attempt succeeds, only its losses count; if all fail, those of the whole union and of
     # each alternative count.
     attempt, losses = reader.attempt(), None
-    for chosen in _choices(attempt, pointer, union):
+    listed = find_error_list(attempt, schema, pointer) if union is whole else None
+    for chosen in (*_choices(attempt, pointer, union), *([] if listed is None else [listed])):
         found = _known_or_new(attempt, families, pointer, chosen)
         if found is not None:
             reader.add_losses(attempt.losses)
-            uncoded = [branch for branch in union.branches if branch not in chosen.branches]
+            rest = [] if chosen is listed else union.branches
+            uncoded = [branch for branch in rest if branch not in chosen.branches]
             return _CodedSchema(*found, uncoded=uncoded)
         losses = list(attempt.losses) if losses is None else losses
         attempt.losses.clear()
