@@ -530,18 +530,18 @@ def test_an_error_that_its_body_marks_may_have_any_status() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "target", "told"),
+    ("mark", "target", "message"),
     [
         ("problem", "/graphql", "`refused` cannot be generated in the envelope errors"),
         ("errors", "/token", "it can occur on the surface api (any route)"),
     ],
 )
-def test_what_is_no_error_there_is_refused(mark: str, target: str, told: str) -> None:
+def test_an_answer_that_nothing_marks_is_refused(mark: str, target: str, message: str) -> None:
     """An answer that neither its status nor its body tells to be an error is not sent, and the
     refusal names only surfaces that carry the code.
     """
     loaded = language.read(GRAPH % mark, "graph.yaml").taxonomy
     assert loaded is not None
-    with pytest.raises(Unanswerable, match=re.escape(told)) as caught:
+    with pytest.raises(Unanswerable, match=re.escape(message)) as caught:
         render_failure(build_contract(loaded), Request("POST", target), REFUSED, "1")
     assert "surface tokens" not in str(caught.value)

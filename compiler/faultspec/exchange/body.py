@@ -51,7 +51,7 @@ def decode_as(codec: Codec, body: bytes) -> DecodedBody:
     if not codec.is_installed:
         problem = f"is not read: `{codec.package}` is not installed"
         return DecodedBody(None, problem, codec, readable=False)
-    if not body.strip(b" \t\r\n"):
+    if codec.name != "text" and not body.strip(b" \t\r\n"):
         return DecodedBody(None, "is empty", codec)
     if codec.name == "JSON lines":
         return _read_lines(codec, body)

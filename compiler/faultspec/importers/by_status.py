@@ -15,7 +15,7 @@ from faultspec.importers.bodies import (
     ImportedResponse,
     SampledError,
 )
-from faultspec.importers.code_member import CODE_NAMES, Listed, listed_values
+from faultspec.importers.code_member import Listed, listed_values, rank_of_name
 from faultspec.importers.codes import ImportedCode, with_examples
 from faultspec.importers.envelopes import ImportedEnvelope, one_or_all
 from faultspec.importers.examples import (
@@ -38,16 +38,22 @@ from faultspec.importers.status_codes import (
     undescribed_statuses,
     write_statuses,
 )
+from faultspec.language.scope import word_tuple
 from faultspec.language.spelling import snake
 from faultspec.language.values import foreign_schema_problem
+from faultspec.language.wire import HEADER_FORMATS
 from faultspec.openapi.nodes import sequence
 from faultspec.openapi.pointers import child
 from faultspec.runtime import shape
 from faultspec.runtime.nodes import Node
 from faultspec.targets.model import phrase
+from faultspec.targets.openapi import SAMPLES
 
 #: Headers that hold a code.
 _CODE_HEADER = re.compile(r"(^|-)(err(or)?-?(code|type|name|reason)|errcode|errortype)$", re.I)
+
+#: Names of members that hold a code if anything does; the others often hold something else.
+_LIKELY = 8
 
 #: Examples of one code; more of them only repeat it.
 _EXAMPLES = 3
@@ -190,7 +196,7 @@ def _lose_unlisted_code(picture: Picture, response: ImportedResponse, lose: Any)
     names = picture.shape if isinstance(picture.shape, Mapping) else {}
     for key, drawn in names.items():
         name = key.removesuffix("?")
-        if name in CODE_NAMES[:8] and isinstance(drawn, str) and drawn != "$message":
+        if rank_of_name(name) < _LIKELY and isinstance(drawn, str) and drawn != "$message":
             reason = (
                 f"nothing lists the values of `{name}`, so the status decides the code; "
                 "the team may list them"
@@ -270,8 +276,30 @@ def _build_code(
             if problem is None:
                 data["schema"] = dict(envelope.details)
     examples = _examples(name, data, own[0], responses=responses, lose=lose)
-    made = make_example(own[0].shape, own[0].data["fields"], spoken or MADE_MESSAGE)
-    return with_examples(data, examples or [PlacedExample(made, ())])
+    if not examples:
+        made = make_example(own[0].shape, own[0].data["fields"], spoken or MADE_MESSAGE)
+        examples = [PlacedExample(made, ())]
+    shown = _shown_headers(data.get("headers", {}), responses)
+    if shown:
+        examples = [each._replace(data={**each.data, "headers": shown}) for each in examples]
+    return with_examples(data, examples)
+
+
+def _shown_headers(rules: Data, responses: Sequence[ImportedResponse]) -> Data:
+    """A value for each header that an answer has to have: that of the document, or a made one."""
+    found: Data = {}
+    for name, rule in rules.items():
+        own = rule if isinstance(rule, dict) else {"presence": rule}
+        if own["presence"] != "required":
+            continue
+        header = next(each.headers[name] for each in responses if name in each.headers)
+        formats = [*word_tuple(own.get("format")), *HEADER_FORMATS.get(name.lower(), ())]
+        values: list[str | int] = [SAMPLES[each] for each in formats if each in SAMPLES]
+        values += [*sequence(header.schema.get("examples")), *listed_values(header.schema)]
+        values += [] if formats else [own.get("token", "text")]
+        if values and str(values[0]).isprintable():
+            found[name] = str(values[0])
+    return found
 
 
 def _headers(responses: Sequence[ImportedResponse], lose: Report) -> Data:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from faultspec.importers import Json
-from faultspec.language.spelling import pascal
+from faultspec.language.spelling import pascal, snake
 from faultspec.openapi.nodes import mapping, sequence
 from faultspec.openapi.pointers import child, steps
 
@@ -30,6 +30,18 @@ CODE_NAMES = (
     "id",
     "status",
 )
+
+_SPELT = tuple(map(snake, CODE_NAMES))
+
+
+def rank_of_name(name: str) -> int:
+    """The place of a member's name among those of codes, however its words are joined; their number
+    if it is none of them.
+    """
+    for spelt, names in ((name, CODE_NAMES), (snake(name), _SPELT)):
+        if spelt in names:
+            return names.index(spelt)
+    return len(CODE_NAMES)
 
 
 def _allowed_values(schema: object) -> list[Any]:
@@ -79,7 +91,7 @@ def code_pointer(
         return child("", discriminator)
     common = [place for place in common if place]
     if len(bodies) == 1:
-        called = [place for place in common if steps(place)[-1] in CODE_NAMES]
+        called = [place for place in common if _rank(place) < len(CODE_NAMES)]
         named = [place for place in common if _is_named(places[0][place], names[0])]
         # One constant may be a mere tag; several values tell errors apart.
         several = [place for place in called if len(places[0][place]) > 1]
@@ -106,8 +118,7 @@ def _count_distinct(bodies: Sequence[Listed]) -> int:
 
 
 def _rank(place: str) -> int:
-    last = steps(place)[-1] if place else ""
-    return CODE_NAMES.index(last) if last in CODE_NAMES else len(CODE_NAMES)
+    return rank_of_name(steps(place)[-1] if place else "")
 
 
 def _is_named(values: Listed, name: str | None) -> bool:

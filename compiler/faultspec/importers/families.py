@@ -22,11 +22,15 @@ Branch = tuple[Any, str]
 
 
 class Union(NamedTuple):
-    """Alternatives, and the steps to them in a body, with ``*`` for the items of a list."""
+    """Alternatives, and the steps to them in a body, with ``*`` for the items of a list.
+
+    ``whole``: the schema of the body.
+    """
 
     path: list[str]
     branches: list[Branch]
     discriminator: str | None = None
+    whole: Any = None
 
     def refers(self) -> bool:
         """Whether every alternative is a reference."""
@@ -127,7 +131,8 @@ def read_family(
     bodies = [coded for body in found for coded in _coded_bodies(reader, body, code)]
     wrapper = None
     if union.path:
-        wrapper = self_contained(reader, value_at(reader.document, pointer), pointer)
+        whole = union.whole or value_at(reader.document, pointer)
+        wrapper = self_contained(reader, whole, pointer)
     return BodyFamily(
         name=name,
         pointer=pointer,

@@ -89,8 +89,8 @@ class Variants(NamedTuple):
 
 
 class Inference:
-    """The envelope as far as it is inferred. ``used``: the slots, each with what it was made of. ``message``: the
-    name of the member that is likeliest to be the message.
+    """The envelope as far as it is inferred. ``used``: the slots, each with what it was made of.
+    ``message``: the name of the member that is likeliest to be the message.
 
     ``recognizers``: the first that returns a slot for a member decides.
     """

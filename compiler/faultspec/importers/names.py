@@ -12,6 +12,9 @@ from faultspec.language.spelling import pascal, snake
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.|urn:.")
+"""The begin of a URI, such as a problem type, of which the end is the name."""
+
 
 class CodeKey(NamedTuple):
     """A code: the operation that it belongs to, None for a shared code, and its name."""
@@ -69,6 +72,8 @@ def _code_name(wire: str | int, name: str) -> str:
     text = str(wire)
     if _IDENTIFIER.fullmatch(text) and (not name or pascal(text) == name):
         return text
+    if _URI.match(text):
+        text = re.split("[/#:]", text.rstrip("/#:"))[-1]
     return identifier(snake(name) if name else text, "code")
 
 

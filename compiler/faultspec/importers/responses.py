@@ -24,11 +24,13 @@ from faultspec.importers.families import (
     read_family,
     reference_name,
 )
+from faultspec.importers.xml_schemas import decoded_schema
 from faultspec.language.values import foreign_schema_problem
-from faultspec.openapi.nodes import first_json, includes_json, is_json, visible_text
+from faultspec.openapi.nodes import first_json, includes_json, is_json, mapping, visible_text
 from faultspec.openapi.pointers import child, value_at
 from faultspec.openapi.reader import DocumentReader
 from faultspec.openapi.schemas import self_contained
+from faultspec.runtime.codecs import find_codec
 
 #: The members of each kind of object that are read.
 _OF_RESPONSES = frozenset({"description", "headers", "content", "links"})
@@ -42,26 +44,34 @@ _FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+")
 
 
 class _Body(NamedTuple):
-    """The JSON body of a response: its media type object, and the pointer of that.
+    """The body of a response that is read: its media type object, and the pointer of that.
 
-    ``content``: all media types.
-
-    ``media_type`` is None without a JSON body.
+    ``content``: all media types. ``media_type``: None if no codec reads any of them.
+    ``schema``: that of the value that is read. ``place``: its pointer, which no other schema has.
     """
 
     media_type: str | None
     media: Json
     pointer: str
     content: Json
+    schema: Any = None
+    place: str = ""
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the body is JSON, and not in another format."""
+        return self.media_type is not None and _format(self.media_type) in (None, "JSON")
 
     def equal_media_types(self) -> list[str]:
-        """The JSON media types with this same body."""
-        return [
-            str(key) for key, media in self.content.items() if media == self.media and is_json(key)
-        ]
+        """The media types of the same format with this same body."""
+        if self.media_type is None:
+            return []
+        wanted = _format(self.media_type)
+        named = ((str(key), media) for key, media in self.content.items() if "*" not in str(key))
+        return [key for key, media in named if media == self.media and _format(key) == wanted]
 
     def read_media_types(self) -> tuple[str, ...]:
-        """The media types of the JSON body; a range of types counts as `application/json`."""
+        """The media types of the body; a range of types counts as `application/json`."""
         none = () if self.media_type is None else ("application/json",)
         return tuple(self.equal_media_types()) or none
 
@@ -96,9 +106,9 @@ def read_response(
         return
     lose_unknown(reader, response, pointer, _OF_RESPONSES)
     headers = _headers(reader, response, pointer)
-    body = _json_body(reader, response, pointer)
+    body = _read_body(reader, response, pointer)
     description = visible_text(response.get("description"))
-    schema, schema_pointer = body.media.get("schema"), child(body.pointer, "schema")
+    schema, schema_pointer = body.schema, body.place
     component = reference_name(value)
     plain = ImportedResponse(
         status=status,
@@ -107,7 +117,7 @@ def read_response(
         headers=headers,
         pointer=before,
         media_types=body.read_media_types(),
-        name=reference_name(schema),
+        name=reference_name(body.media.get("schema")),
         component=None if component is None else str(component),
         place=schema_pointer,
     )
@@ -131,10 +141,21 @@ def read_response(
         operation.uncoded.append(_carry_schema(reader, plain, body))
 
 
-def _json_body(reader: DocumentReader, response: Json, pointer: str) -> _Body:
+def _format(media_type: object) -> str | None:
+    codec = find_codec(str(media_type))
+    return "JSON" if is_json(media_type) else None if codec is None else codec.name
+
+
+def _first_read(content: Json) -> str | None:
+    """The first media type of JSON, else of another format that a codec reads."""
+    others = (str(key) for key in content if "*" not in str(key) and _format(key) is not None)
+    return first_json(content) or next(others, None)
+
+
+def _read_body(reader: DocumentReader, response: Json, pointer: str) -> _Body:
     content = reader.mapping(response, "content", pointer)
     place = child(pointer, "content")
-    media_type = first_json(content)
+    media_type = _first_read(content)
     if media_type is None:
         media_type = next((key for key in content if includes_json(key)), None)
         if media_type is not None:
@@ -149,16 +170,33 @@ def _json_body(reader: DocumentReader, response: Json, pointer: str) -> _Body:
     lose_unknown(reader, media, where, _OF_MEDIA)
     if "schema" in media and not isinstance(media["schema"], Mapping | bool):
         reader.lose(child(where, "schema"), "form", "the schema is not an object")
-    return _Body(media_type, media, where, content)
+    place = child(where, "schema")
+    body = _Body(
+        media_type=media_type,
+        media=media,
+        pointer=where,
+        content=content,
+        schema=media.get("schema"),
+        place=place,
+    )
+    if _format(media_type) != "XML":
+        return body
+    schema = self_contained(reader, media.get("schema", {}), place, keeps_xml=True)
+    decoded = decoded_schema(mapping(schema), reference_name(media.get("schema")))
+    if decoded is None:
+        return _Body(None, {}, "", content)
+    return body._replace(schema=decoded, place=child(place, "xml"))
 
 
 def _lose_other_media(reader: DocumentReader, body: _Body, pointer: str) -> None:
     """Report the media types that are not read."""
     same = body.equal_media_types()
-    reason = "another form of the same body"
-    if body.media_type is None:
-        reason = "the body is not JSON, so it is not read"
     for other in body.content:
+        reason = "another form of the same body"
+        if body.media_type is None:
+            is_xml = _format(other) == "XML"
+            reason = "no format that is read has the media type"
+            reason = "nothing names the root element of the body" if is_xml else reason
         if other != body.media_type and other not in same:
             reader.lose(child(pointer, other), "media-type", reason)
 
@@ -200,15 +238,13 @@ def _carry_schema(
     reader: DocumentReader, response: ImportedResponse, body: _Body
 ) -> ImportedResponse:
     """The response with its schema, without references, and its examples."""
-    schema = body.media.get("schema")
+    schema = body.schema
     carried = None if schema is None else self_contained(reader, schema, response.place)
     if carried is False:
         reader.lose(response.place, "schema", "no body fits it; the body may be anything")
     if isinstance(carried, Mapping):
         carried = join_all_of(carried)
-    samples = tuple(
-        sample._replace(number=0) for _, sample in _examples(reader, body.media, body.pointer)
-    )
+    samples = tuple(sample._replace(number=0) for _, sample in _examples(reader, body))
     return response._replace(schema=carried or None, samples=samples)
 
 
@@ -220,15 +256,17 @@ def _coded_schema(
         return None
     whole = Union([], [(schema, pointer)])
     union = find_union(reader, schema, pointer) or whole
+    union = union._replace(whole=schema)
     # If an attempt succeeds, only its losses count; if all fail, those of the whole union and of
     # each alternative count.
     attempt, losses = reader.attempt(), None
-    listed = find_error_list(attempt, schema, pointer) if union is whole else None
-    for chosen in (*_choices(attempt, pointer, union), *([] if listed is None else [listed])):
+    listed = find_error_list(attempt, schema, pointer) if not union.path else None
+    lists = [] if listed is None else [listed._replace(whole=schema)]
+    for chosen in (*_choices(attempt, pointer, union), *lists):
         found = _known_or_new(attempt, families, pointer, chosen)
         if found is not None:
             reader.add_losses(attempt.losses)
-            rest = [] if chosen is listed else union.branches
+            rest = [] if chosen in lists else union.branches
             uncoded = [branch for branch in rest if branch not in chosen.branches]
             return _CodedSchema(*found, uncoded=uncoded)
         losses = list(attempt.losses) if losses is None else losses
@@ -321,7 +359,7 @@ def _read_samples(reader: DocumentReader, body: _Body, coded: _CodedSchema) -> N
     # A body in a list is the first item of it.
     around = ["0" if step == "*" else step for step in coded.family.wrapper_path]
     pointer = "".join(child("", step) for step in around) + coded.family.code_pointer
-    for name, sample in _examples(reader, body.media, body.pointer):
+    for name, sample in _examples(reader, body):
         wire = value_at(sample.value, pointer)
         fitting = [found for found in coded.bodies if found.wire == wire]
         if not fitting:
@@ -336,10 +374,14 @@ def _read_samples(reader: DocumentReader, body: _Body, coded: _CodedSchema) -> N
             chosen.samples.append(sample._replace(number=index))
 
 
-def _examples(
-    reader: DocumentReader, media: Json, pointer: str
-) -> Iterator[tuple[str, SampledError]]:
-    """The examples of a body with their names, all with the number 0."""
+def _examples(reader: DocumentReader, body: _Body) -> Iterator[tuple[str, SampledError]]:
+    """The examples of a body in JSON with their names, all with the number 0."""
+    media, pointer = body.media, body.pointer
+    if not body.is_json:
+        for key in ("example", "examples"):
+            if key in media:
+                reader.lose(child(pointer, key), "example", "examples are read in JSON alone")
+        return
     if "example" in media:
         yield "", SampledError(0, None, media["example"], child(pointer, "example"))
     for name, value in reader.mapping(media, "examples", pointer).items():

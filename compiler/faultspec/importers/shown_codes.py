@@ -13,7 +13,7 @@ from faultspec.importers.bodies import (
     ImportedOperation,
     ImportedResponse,
 )
-from faultspec.importers.code_member import CODE_NAMES
+from faultspec.importers.code_member import CODE_NAMES, rank_of_name
 from faultspec.importers.families import with_code
 from faultspec.importers.status_codes import Use
 from faultspec.openapi.nodes import mapping
@@ -97,7 +97,7 @@ def _places(schema: object, pointer: str = "", depth: int = _DEEPEST) -> Iterato
     for name, member in mapping(mapping(schema).get("properties")).items():
         place = child(pointer, name)
         member = mapping(member)
-        if name in CODE_NAMES and member.get("type") in ("string", "integer"):
+        if rank_of_name(name) < len(CODE_NAMES) and member.get("type") in ("string", "integer"):
             if not member.keys() & {"enum", "const"}:
                 yield place
         elif depth > 1:
@@ -105,7 +105,7 @@ def _places(schema: object, pointer: str = "", depth: int = _DEEPEST) -> Iterato
 
 
 def _rank(place: str) -> tuple[int, int]:
-    return CODE_NAMES.index(steps(place)[-1]), place.count("/")
+    return rank_of_name(steps(place)[-1]), place.count("/")
 
 
 def _read_shown(use: Use, place: str) -> _ShownCodes:

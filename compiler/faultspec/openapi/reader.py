@@ -88,7 +88,7 @@ class SchemaExpansions:
     much as one. ``left``: how many more are read.
     """
 
-    known: dict[str, ExpandedSchema] = field(default_factory=dict)
+    known: dict[tuple[str, bool], ExpandedSchema] = field(default_factory=dict)
     left: int = _MOST_SCHEMAS
 
     def spend(self, count: int) -> bool:

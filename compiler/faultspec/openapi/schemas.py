@@ -29,14 +29,21 @@ _DROPPED = frozenset({"discriminator", "$schema"})
 _LOST = frozenset({"xml", "externalDocs", "$id", "$anchor", "$dynamicAnchor"})
 
 
-def self_contained(reader: DocumentReader, value: Any, pointer: str) -> Any:
-    """The schema at ``pointer`` in 2020-12, with every reference replaced by its target."""
+def self_contained(
+    reader: DocumentReader, value: Any, pointer: str, *, keeps_xml: bool = False
+) -> Any:
+    """The schema at ``pointer`` in 2020-12, with every reference replaced by its target.
+
+    ``keeps_xml``: with the names of elements, which JSON Schema does not have.
+    """
     value, pointer = reader.follow(value, pointer)
-    found = reader.expansions.known.get(pointer)
+    key = (pointer, keeps_xml)
+    found = reader.expansions.known.get(key)
     if found is None:
         attempt = reader.attempt()
-        schema = _Expansion(attempt).schema(value, pointer, ())
-        found = reader.expansions.known[pointer] = ExpandedSchema(schema, tuple(attempt.losses))
+        lost = _LOST - {"xml"} if keeps_xml else _LOST
+        schema = _Expansion(attempt, lost).schema(value, pointer, ())
+        found = reader.expansions.known[key] = ExpandedSchema(schema, tuple(attempt.losses))
     reader.add_losses(found.losses)
     return found.schema
 
@@ -44,6 +51,7 @@ def self_contained(reader: DocumentReader, value: Any, pointer: str) -> Any:
 @dataclass(slots=True)
 class _Expansion:
     reader: DocumentReader
+    lost: frozenset[str] = _LOST
     values: int = 0
     old: bool = field(init=False)
 
@@ -102,7 +110,7 @@ class _Expansion:
         """Whether a keyword is carried over."""
         if key in _DROPPED or key.startswith("x-"):
             return False
-        if key in _LOST:
+        if key in self.lost:
             reason = "an annotation next to the schema, or a name that does not hold in a copy"
             self.reader.lose(pointer, "schema", reason)
             return False
