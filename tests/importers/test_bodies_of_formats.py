@@ -160,3 +160,31 @@ def test_the_end_of_a_uri_names_a_problem() -> None:
     schema = {"type": "object", "properties": {"type": {"type": "string", "enum": types}}}
     found = openapi.read(answers(_409=("application/problem+json", schema)))
     assert [*found.data["codes"]] == ["out_of_stock", "closed", "late"]
+
+
+def test_a_member_that_repeats_the_status_is_not_a_code() -> None:
+    """A list of one value, the status of the response, tells nothing more: the bodies of all
+    statuses are one envelope.
+    """
+
+    def body(status: int) -> dict[str, Any]:
+        number = {"type": "number", "enum": [status]}
+        members = {"status": number, "err": {"type": "string"}}
+        return {"type": "object", "required": ["status", "err"], "properties": members}
+
+    media_type = "application/json"
+    data = answers(_404=(media_type, body(404)), _409=(media_type, body(409)))
+    assert [*openapi.read(data).data["codes"]] == ["not_found", "conflict"]
+    assert judged(data, 404, media_type, '{"status": 404, "err": "m"}') == ("not_found", [])
+    wrong = judged(data, 404, media_type, '{"status": 409, "err": "m"}')
+    assert wrong == ("not_found", ["envelope/status"])
+
+
+def test_a_mark_of_all_errors_is_not_a_retry_flag() -> None:
+    """A boolean with one value for every code is part of the shape, unless its name speaks of
+    repeating.
+    """
+    flag = {"type": "boolean", "enum": [True]}
+    found = openapi.read(answers(_409=("application/json", error("gone", "away", error=flag))))
+    assert all("retriable" not in code for code in found.data["codes"].values())
+    assert found.data["envelopes"]["error"]["shape"]["error?"] is True

@@ -78,15 +78,25 @@ def listed_places(schema: object, pointer: str = "", depth: int = 4) -> dict[str
 
 
 def code_pointer(
-    bodies: Sequence[Json], names: Sequence[str | None], discriminator: str | None
+    bodies: Sequence[Json],
+    names: Sequence[str | None],
+    discriminator: str | None,
+    *,
+    status: str | None = None,
 ) -> str | None:
     """The pointer of the member that holds the code in all of these bodies, or None.
 
     ``names``: the name of each body's schema. If several members tell the bodies apart, the code is
-    the one whose values are the names, or else the one that is called like a code.
+    the one whose values are the names, or else the one that is called like a code. ``status``: that
+    of the response; a member that only repeats it is not the code.
     """
     places = [listed_places(body) for body in bodies]
-    common = [place for place in places[0] if all(place in body for body in places)]
+    common = [
+        place
+        for place in places[0]
+        if all(place in body for body in places)
+        and any(str(value) != status for body in places for value in body[place])
+    ]
     if discriminator is not None and child("", discriminator) in common:
         return child("", discriminator)
     common = [place for place in common if place]

@@ -24,13 +24,14 @@ Branch = tuple[Any, str]
 class Union(NamedTuple):
     """Alternatives, and the steps to them in a body, with ``*`` for the items of a list.
 
-    ``whole``: the schema of the body.
+    ``whole``: the schema of the body. ``status``: that of its response.
     """
 
     path: list[str]
     branches: list[Branch]
     discriminator: str | None = None
     whole: Any = None
+    status: str | None = None
 
     def refers(self) -> bool:
         """Whether every alternative is a reference."""
@@ -121,7 +122,10 @@ def read_family(
             return None
         found.append(alternative)
     code = code_pointer(
-        [body.schema for body in found], [body.name for body in found], union.discriminator
+        [body.schema for body in found],
+        [body.name for body in found],
+        union.discriminator,
+        status=union.status,
     )
     if code is None:
         return None

@@ -39,7 +39,8 @@ def _retry_flag(inference: Inference, variants: Variants) -> str | None:
         return None
     if any(schema != free[0] for schema in free):
         return None
-    if all(value is None for value in fixed) and not sounds_like_retry(variants.name):
+    # A boolean that is the same for all codes, such as `ok: false`, tells nothing of one.
+    if len(set(fixed)) == 1 and not sounds_like_retry(variants.name):
         return None
     data = subset.value(free[0]) if free else {"type": "boolean"}
     if data is None or inference.used.get("retriable", fixed) != fixed:

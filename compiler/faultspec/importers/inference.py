@@ -282,6 +282,8 @@ def _constant(variants: Variants) -> Data | None:
             return None
         case {"const": value, **rest} if variants.same and not rest:
             return {"const": value.replace("$", "$$") if isinstance(value, str) else value}
+        case {"enum": [bool(flag)]} if variants.same and not sounds_like_retry(variants.name):
+            return {"const": flag}
     return None
 
 

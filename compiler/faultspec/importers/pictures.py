@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from faultspec.importers import Data, Json, subset
 from faultspec.importers.naming import UniqueNames, slot_name
+from faultspec.importers.rules import REPEATS_STATUS
 from faultspec.language.formats import FORMATS
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.pointers import child
@@ -114,6 +115,10 @@ class _Drawing:
             if data != {"type": "string"}:
                 self.fields["message"] = data
             return "$message"
+        if REPEATS_STATUS in schema:
+            if schema["type"] != "integer":
+                self.fields["status"] = {"type": schema["type"]}
+            return "$status"
         constant = schema.get("const")
         if "const" in schema and not isinstance(constant, dict | list | None):
             return constant.replace("$", "$$") if isinstance(constant, str) else constant

@@ -24,6 +24,7 @@ from faultspec.importers.families import (
     read_family,
     reference_name,
 )
+from faultspec.importers.rules import mark_status
 from faultspec.importers.xml_schemas import decoded_schema
 from faultspec.language.values import foreign_schema_problem
 from faultspec.openapi.nodes import first_json, includes_json, is_json, mapping, visible_text
@@ -123,7 +124,7 @@ def read_response(
     )
     if operation is not None and plain.media_types:
         operation.described.add(status)
-    coded = _coded_schema(reader, contract.families, schema, schema_pointer)
+    coded = _coded_schema(reader, contract.families, schema, schema_pointer, status=status)
     _lose_other_media(reader, body, child(pointer, "content"))
     if coded is not None:
         _add_coded_body(coded, plain, body, operation)
@@ -243,25 +244,25 @@ def _carry_schema(
     if carried is False:
         reader.lose(response.place, "schema", "no body fits it; the body may be anything")
     if isinstance(carried, Mapping):
-        carried = join_all_of(carried)
+        carried = mark_status(join_all_of(carried), response.status)
     samples = tuple(sample._replace(number=0) for _, sample in _examples(reader, body))
     return response._replace(schema=carried or None, samples=samples)
 
 
 def _coded_schema(
-    reader: DocumentReader, families: list[BodyFamily], schema: Any, pointer: str
+    reader: DocumentReader, families: list[BodyFamily], schema: Any, pointer: str, *, status: str
 ) -> _CodedSchema | None:
     """The codes of a body, new ones or known ones; None if its alternatives name no code."""
     if not isinstance(schema, Mapping):
         return None
     whole = Union([], [(schema, pointer)])
     union = find_union(reader, schema, pointer) or whole
-    union = union._replace(whole=schema)
+    union = union._replace(whole=schema, status=status)
     # If an attempt succeeds, only its losses count; if all fail, those of the whole union and of
     # each alternative count.
     attempt, losses = reader.attempt(), None
     listed = find_error_list(attempt, schema, pointer) if not union.path else None
-    lists = [] if listed is None else [listed._replace(whole=schema)]
+    lists = [] if listed is None else [listed._replace(whole=schema, status=status)]
     for chosen in (*_choices(attempt, pointer, union), *lists):
         found = _known_or_new(attempt, families, pointer, chosen)
         if found is not None:

@@ -8,12 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from faultspec.importers import Data, Json
+from faultspec.importers.code_member import only_value
 from faultspec.importers.naming import DETAILS
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.openapi.nodes import mapping, sequence
 from faultspec.openapi.pointers import child
 from faultspec.targets import conditions
 from faultspec.targets.constants import constant_schema
+
+REPEATS_STATUS = "x-repeats-status"
+"""A keyword of members that repeat the status of their response."""
 
 
 class ImportedRules(NamedTuple):
@@ -114,6 +118,15 @@ def split_status(
         pointer = "".join(child("", name) for name in path)
         return _replace_member(schema, path, plain), rules._replace(status=pointer, spans=found[1])
     return schema, rules
+
+
+def mark_status(schema: Json, status: str) -> Json:
+    """A body whose members that only repeat the status have ``REPEATS_STATUS``."""
+    for path, leaf in _leaves(schema):
+        if status.isdecimal() and str(only_value(leaf)) == status:
+            kind = "string" if isinstance(only_value(leaf), str) else "integer"
+            schema = _replace_member(schema, path, {"type": kind, REPEATS_STATUS: True})
+    return schema
 
 
 def _leaves(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Json]]:
