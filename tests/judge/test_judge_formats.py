@@ -318,3 +318,46 @@ def test_the_status_of_a_late_error_decides_its_code_or_nothing(http: str, code:
     assert taxonomy is not None
     found = answer(build_contract(taxonomy), b'{"error": "m"}\n', "application/x-ndjson", 200)
     assert (found.code, clauses(found)) == (code, [])
+
+
+CALLS = """
+faultspec: 1
+taxonomy: {name: calls, version: 1.0.0}
+envelopes: {error: {shape: {code: $code}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+codes: {denied: {summary: It is denied., http: 403}}
+operations:
+  put: {match: {request: {%s: [Put, 7]}}, errors: {full: {summary: It is full., http: 409}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pointer", "media_type", "body", "claimed"),
+    [
+        ("/Action", "application/x-www-form-urlencoded", b"Action=Put&Name=a", True),
+        ("/Action", "application/x-www-form-urlencoded; charset=utf-8", b"Action=7", True),
+        ("/Action", "application/x-www-form-urlencoded", b"Action=Get", False),
+        ("/Action", "application/x-www-form-urlencoded", b'{"Action": "Put"}', False),
+        ("/Call/Action", "text/xml", b"<Call><Action>Put</Action></Call>", True),
+        ("/Call/Action", "text/xml", b"<Call><Action>Put</Action>", False),
+        ("/Action", "application/cbor", cbor2.dumps({"Action": 7}), True),
+        ("/Action", "application/cbor", cbor2.dumps({"Action": "7"}), False),
+        ("/Action", "application/json", b'{"Action": 7}', True),
+        ("/Action", "application/json", b'{"Action": "7"}', False),
+        ("/Action", None, b'{"Action": "Put"}', True),
+        ("/Action", "application/octet-stream", b'{"Action": "Put"}', True),
+    ],
+)
+def test_an_operation_is_found_by_a_body_of_any_format(
+    pointer: str, media_type: str | None, body: bytes, claimed: bool
+) -> None:
+    """The members of a request are read in the format of its media type, else in JSON. In a format
+    of texts the number 7 is its text.
+    """
+    taxonomy = language.read(CALLS % pointer, "calls.yaml").taxonomy
+    assert taxonomy is not None
+    sent = () if media_type is None else (("Content-Type", media_type),)
+    request = Request("POST", "/", sent, body)
+    response = Response(409, (("Content-Type", "application/json"),), b'{"code": "full"}')
+    found = judge(build_contract(taxonomy), Exchange(request, response))
+    assert (found.code == "full") is claimed

@@ -104,9 +104,7 @@ UNSAID: Mapping[str, tuple[str, ...]] = {
         "A client accepts `__type` with any namespace, with none, and with a URI behind it; the"
         " shape has one namespace. A pattern that takes a part of a value is for headers only.",
     ),
-    "aws_query": (
-        "`Action` may be in a form: `match.request` reads JSON bodies only, `match.query` the query.",
-    ),
+    "aws_query": ("`Action` may be in the query or in a form: a match names one of them.",),
     "aws_rest_json": ("The members of the body are optional because the header has the code.",),
     "aws_rest_xml": (
         "An answer to HEAD has no body, and two codes have the status 404, so its code stays open.",

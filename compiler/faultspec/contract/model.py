@@ -14,8 +14,8 @@ from faultspec.contract.clauses import Clause, service_clauses
 from faultspec.contract.judgement_cache import JudgementCache, build_cache
 from faultspec.contract.renderings import RenderingForm, compile_renderings
 from faultspec.contract.sensitive_places import find_sensitive_places
-from faultspec.exchange.body import read
-from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.exchange.body import decode_as, read
+from faultspec.exchange.model import Exchange, Request, Response, first_header
 from faultspec.exchange.sensitive import NOWHERE_SENSITIVE, SensitivePlaces
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import (
@@ -32,10 +32,11 @@ from faultspec.language.model import (
 )
 from faultspec.language.routes import Route, compile_name, compile_route
 from faultspec.language.text_types import slot_types
-from faultspec.language.values import Vocabularies, are_equal, vocabularies
+from faultspec.language.values import Vocabularies, stands_for, vocabularies
 from faultspec.leaks import name_patterns
 from faultspec.leaks.pattern import Pattern
 from faultspec.runtime.checking import Check
+from faultspec.runtime.codecs import find_codec
 from faultspec.runtime.places import Places
 from faultspec.runtime.pointers import resolve
 from faultspec.runtime.shape import Template, slot_places
@@ -72,16 +73,20 @@ class Matcher:
             return False
         if self.query and not _match_values(self.query, _query(exchange)):
             return False
-        return not self.request or self._matches_body(exchange.request.body)
+        return not self.request or self._matches_body(exchange.request)
 
-    def _matches_body(self, body: bytes) -> bool:
-        """Whether every criterion on the request's body finds one of its values there."""
-        decoded = read(body)
+    def _matches_body(self, request: Request) -> bool:
+        """Whether every criterion on the request's body finds one of its values there. The body is
+        in the format of its media type, else JSON.
+        """
+        codec = find_codec(first_header(request.headers, "content-type"))
+        decoded = read(request.body) if codec is None else decode_as(codec, request.body)
         if decoded.problem is not None:
             return False
+        has_types = decoded.codec.has_types
         found = ((resolve(decoded.value, pointer), values) for pointer, values in self.request)
         return all(
-            exists and any(are_equal(value, wanted) for wanted in values)
+            exists and any(stands_for(value, wanted, has_types=has_types) for wanted in values)
             for (exists, value), values in found
         )
 

@@ -8,8 +8,7 @@ from faultspec.judge.envelope import judge_envelope
 from faultspec.judge.match_envelope import ErrorReading, context_of, match_envelope
 from faultspec.judge.media_type import judge_media_type
 from faultspec.language.model import Operation, Surface
-from faultspec.language.values import are_equal
-from faultspec.runtime.nodes import json_text
+from faultspec.language.values import stands_for
 from faultspec.runtime.pointers import resolve
 
 
@@ -21,15 +20,9 @@ def marks_error(surface: Surface, value: object, *, has_types: bool = True) -> b
         (resolve(value, pointer), wanted) for pointer, wanted in surface.error_equals.items()
     )
     return bool(surface.error_equals) and all(
-        exists and (are_equal(found, wanted) or (not has_types and _reads(found, wanted)))
+        exists and stands_for(found, wanted, has_types=has_types)
         for (exists, found), wanted in members
     )
-
-
-def _reads(found: object, wanted: object) -> bool:
-    """Whether a text is the JSON text of a value."""
-    is_scalar = wanted is None or isinstance(wanted, str | bool | int | float)
-    return is_scalar and isinstance(found, str) and found == json_text(wanted)  # type: ignore[arg-type]
 
 
 def error_lines(surface: Surface, body: DecodedBody) -> list[int]:

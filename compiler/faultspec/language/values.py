@@ -233,6 +233,14 @@ def are_equal(a: object, b: object) -> bool:
     return isinstance(a, bool) == isinstance(b, bool) and a == b
 
 
+def stands_for(value: object, wanted: object, *, has_types: bool) -> bool:
+    """Whether a value of a body is a scalar, or its JSON text in a format that has only texts."""
+    if are_equal(value, wanted):
+        return True
+    is_scalar = wanted is None or isinstance(wanted, bool | int | float)
+    return not has_types and is_scalar and value == json.dumps(wanted)
+
+
 def spell(value: Constant) -> str:
     """A constant inside a text: a string as it is, others as JSON."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -189,7 +189,9 @@ SURFACE = Record(
                     "tools": Key(Many(Text(), 1), "The tools or JSON-RPC methods that match."),
                     "request": Key(
                         Named(Either((*SCALAR.branches, Many(SCALAR, 1))), POINTER),
-                        "Members of the request body, by JSON Pointer, with the values that match.",
+                        "Members of the request body, by JSON Pointer, with the values that match, "
+                        "such as `{/Action: PutItem}` of a form. The body is in the format of its "
+                        "media type.",
                     ),
                     "headers": Key(
                         Named(WORDS, HEADER, least=1),
