@@ -545,3 +545,34 @@ def test_an_answer_that_nothing_marks_is_refused(mark: str, target: str, message
     with pytest.raises(Unanswerable, match=re.escape(message)) as caught:
         render_failure(build_contract(loaded), Request("POST", target), REFUSED, "1")
     assert "surface tokens" not in str(caught.value)
+
+
+ROUTED = """
+faultspec: 1
+taxonomy: {name: routed, version: 1.0.0}
+envelopes: {error: {shape: {code: $code}}}
+surfaces:
+  api: {transport: http, match: %s, envelope: error, codes: closed}
+codes: {gone: {summary: It is gone., http: 410}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("match", "method", "target", "status"),
+    [
+        ("{routes: [/orders/**]}", "GET", "/orders/7?a=b", 200),
+        ("{routes: [/orders/**]}", "GET", "/items", 501),
+        ("{routes: [GET /orders/**]}", "DELETE", "/orders/7", 501),
+        ("{statuses: 4xx}", "GET", "/items", 200),
+        ("{}", "GET", "/items", 200),
+    ],
+)
+def test_a_request_of_no_surface_is_refused(
+    match: str, method: str, target: str, status: int
+) -> None:
+    """A service has the requests that a surface claims, whatever the status of its errors."""
+    loaded = language.read(ROUTED % match, "routed.yaml").taxonomy
+    assert loaded is not None
+    served = server(build_contract(loaded)).answer(Request(method, target))
+    assert served.response.status == status
+    assert (served.refused is not None) == (status == 501)

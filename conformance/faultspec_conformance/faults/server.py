@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.model import Request, Response, first_header
+from faultspec.exchange.model import Exchange, Request, Response, first_header
 from faultspec.language.routes import Route
+from faultspec.language.values import shorten
 from faultspec.openapi.service import Description
 from faultspec_conformance.drivers.serving import read_body
 from faultspec_conformance.faults.replies import (
@@ -37,6 +38,9 @@ _REFUSED = 501
 
 #: An entity tag of ours, without its quotes.
 _TAG = re.compile(r'"(v[0-9]+)"')
+
+_TARGET = 100
+"""Characters of a target in a refusal."""
 
 
 class Served(NamedTuple):
@@ -133,6 +137,7 @@ class FaultServer:
 
     def _respond(self, request: Request, fault: Fault | None) -> Response:
         if fault is None:
+            self._check_route(request)
             return render_success(self.contract, request, self.description, self._validator)
         if outdates_validator(self.contract, request, fault):
             held = {*_TAG.findall(first_header(request.headers, "If-Match") or "")}
@@ -140,6 +145,14 @@ class FaultServer:
             while self._validator in held:  # a read must not return the refused validator
                 self._version += 1
         return render_failure(self.contract, request, fault, self._validator)
+
+    def _check_route(self, request: Request) -> None:
+        """Raise Unanswerable for a request that no surface claims, whatever the status."""
+        claims = [each for each in self.contract.claims if each.surface.transport == "http"]
+        asked = Exchange(request, Response(None))
+        if claims and not any(replace(each.matcher, statuses=()).claims(asked) for each in claims):
+            target = shorten(request.target, _TARGET)
+            raise Unanswerable(f"no surface of the taxonomy claims {request.method} {target}")
 
     @property
     def _validator(self) -> str:
