@@ -214,13 +214,14 @@ def unused_key_place(subject: Subject) -> Iterator[Remark]:
     for holder, _ in taxonomy.own_key_places():
         section = "surfaces" if isinstance(holder, Surface) else "operations"
         path: Path = (section, holder.name, "idempotency_key")
-        rule, routes = taxonomy.idempotency, holder.match.routes
+        rule = taxonomy.idempotency
         if rule is None:
             message = f"`{holder.name}` has the place of a key, but there is no `idempotency`"
             yield Remark(path, message, "add `idempotency:` with the rule about keys, or remove it")
-        elif routes and not any(_takes_key(route, rule) for route in routes):
+        elif not _takes_keys(holder.match, rule):
             methods = ", ".join(rule.methods)
-            message = f"no route of `{holder.name}` has a method that accepts the key ({methods})"
+            what = "route" if holder.match.routes else "request"
+            message = f"no {what} of `{holder.name}` has a method that accepts the key ({methods})"
             yield Remark(path, message, "add its method to `idempotency.methods`, or remove it")
 
 
@@ -269,6 +270,17 @@ def _surface_of(taxonomy: Taxonomy, operation: Operation) -> Surface | None:
 def _takes_key(route: str, rule: Idempotency) -> bool:
     method, _, _ = route.rpartition(" ")
     return not method or method.upper() in rule.methods
+
+
+def _takes_keys(match: Match, rule: Idempotency) -> bool:
+    """Whether a match claims requests with a method that accepts the key."""
+    of_match = {*map(str.upper, match.methods)} or {*rule.methods}
+    of_routes = (route.rpartition(" ")[0].upper() for route in match.routes or ("/**",))
+    return any(
+        method in rule.methods
+        for own in of_routes
+        for method in (of_match & {own} if own else of_match)
+    )
 
 
 def _placeholders(route: str) -> list[str]:
