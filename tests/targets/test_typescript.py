@@ -176,6 +176,8 @@ def odd() -> Taxonomy:
                 "retry": "constructor",
                 "details": {
                     "constructor?": {"type": ["string", "null"]},
+                    "@type?": {"type": "string"},
+                    "x-y.z?": {"type": "integer"},
                     "__proto__?": {
                         "type": "array",
                         "items": {"enum": ["x" * 20, "y" * 20, "z" * 20]},

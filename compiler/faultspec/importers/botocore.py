@@ -21,6 +21,7 @@ from faultspec.importers.envelopes import one_or_all
 from faultspec.importers.examples import MADE_MESSAGE, make_value
 from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.importers.prose import first_sentence
+from faultspec.language.constructs.parts import OF_DETAILS
 from faultspec.openapi.nodes import mapping, sequence, texts
 from faultspec.openapi.pointers import child
 from faultspec.openapi.reader import DocumentReader
@@ -215,7 +216,7 @@ class _Importer:
             if member.get("location") in ("header", "headers", "statusCode"):
                 self.lose(pointer, "header", f"it is in the header {wire}, not in the body")
                 continue
-            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", wire) or wire.casefold() in folded:
+            if not re.fullmatch(OF_DETAILS, wire) or wire.casefold() in folded:
                 reason = f"`{wire}` cannot be the name of a detail beside the others"
                 self.lose(pointer, "member", reason)
                 continue

@@ -1,11 +1,13 @@
 """The registry of details keys, from the details of the codes."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import zip_longest
 from typing import NamedTuple, TypeVar
 
 from faultspec.importers import Data, Json, subset
+from faultspec.language.constructs.parts import OF_DETAILS
 
 Key = TypeVar("Key")
 
@@ -85,7 +87,7 @@ def _fixed_flag(name: str, member: object) -> tuple[str, bool] | None:
 
 
 def _is_key(key: str) -> bool:
-    return key.removesuffix("?").isidentifier() and key.isascii()
+    return re.fullmatch(OF_DETAILS, key.removesuffix("?")) is not None
 
 
 def register(codes: Mapping[Key, Details]) -> tuple[Data, dict[Key, Data]]:

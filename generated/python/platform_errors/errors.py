@@ -1411,7 +1411,7 @@ def default_message(
     """The default message with each ``${key}`` replaced by that detail, and ``$$`` by a
     dollar; the summary if a detail is missing.
     """
-    template, parameter = kind.default_message, r"\$\$|\$\{(\w+)\}"
+    template, parameter = kind.default_message, r"\$\$|\$\{([^}]+)\}"
     if any(key and details.get(key) is None for key in re.findall(parameter, template)):
         return kind.summary
     return re.sub(

@@ -7,6 +7,7 @@ reference page.
 from faultspec.language.constructs.failures import CODE, DOMAIN_DEFAULTS, OPERATION
 from faultspec.language.constructs.parts import (
     ACTION_VALUE,
+    DETAIL,
     HEADER,
     NAME,
     SOURCE_KEY,
@@ -125,7 +126,7 @@ DOCUMENT = Record(
             Named(Named(TERM_VALUE, TERM), NAME), "Other closed vocabularies, such as phases."
         ),
         "detail_keys": Key(
-            Named(DETAIL_KEY, NAME),
+            Named(DETAIL_KEY, DETAIL),
             "The registry of details keys; a key has one type and one meaning everywhere.",
         ),
         "envelopes": Key(

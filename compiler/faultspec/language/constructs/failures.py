@@ -2,12 +2,14 @@
 
 from faultspec.language.constructs.parts import (
     CONDITION,
+    DETAIL,
     DURATION,
     HEADER,
     HEADER_VALUE,
     LOCALE,
     MEMBER,
     NAME,
+    OF_DETAILS,
     OWN_KEY,
     SOURCE_KEY,
     STATUS,
@@ -182,7 +184,7 @@ CODE_KEYS = {
             {
                 "equals": Key(
                     Text(
-                        r"details\.[A-Za-z_][A-Za-z0-9_]*",
+                        r"details\." + OF_DETAILS,
                         "a detail such as details.timeout_seconds",
                     ),
                     "The detail with the time budget, in seconds.",
@@ -212,7 +214,7 @@ CODE_KEYS = {
     ),
     "headers": Key(Named(HEADER_RULES, HEADER), "Rules for response headers with this code."),
     "details": Key(
-        Named(MEMBER, NAME, optional=True),
+        Named(MEMBER, DETAIL, optional=True),
         "The members of `details`. `{}` takes the type from `detail_keys`; a key ending in `?` is "
         "optional.",
     ),

@@ -22,6 +22,8 @@ NAME = Text(
     r"[A-Za-z_][A-Za-z0-9_]*", "a name (letters, digits and underscores, not starting with a digit)"
 )
 TERM = Text(r"[A-Za-z_][A-Za-z0-9_.\-]*", "a name (letters, digits, `_`, `.` and `-`)")
+OF_DETAILS = r"[A-Za-z_@.][A-Za-z0-9_@.:/\-]*"
+DETAIL = Text(OF_DETAILS, "a detail (letters, digits and `_.@:/-`, not starting with a digit)")
 HEADER_VALUE = Text(r"[^\x00-\x08\x0a-\x1f\x7f]*", "the value of a header, which has no line ends")
 HEADER = Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)")
 LOCALE = Text(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", "a language tag such as de or pt-BR (BCP 47)")
@@ -42,7 +44,7 @@ STATUSES = Either((Integer(100, 599), STATUS.branches[1], Many(STATUS, 1)))
 STATUS_KEY = Text(r"[1-5]xx|[1-5]\d\d(-[1-5]\d\d)?", "a status such as 405, 4xx or 502-504")
 WORDS = Either((Text(), Many(Text(), 1)))
 MEANING = Text(
-    r"\$[A-Za-z_][A-Za-z0-9_]*|details\.[A-Za-z_][A-Za-z0-9_]*",
+    r"\$[A-Za-z_][A-Za-z0-9_]*|details\." + OF_DETAILS,
     "a slot such as $code, or details.<key>",
 )
 MEDIA_TYPE = Text(
@@ -132,7 +134,7 @@ CONDITION = Named(
         (Text(blank=True), Number(), Flag(), Many(Either((Text(blank=True), Number(), Flag())), 1))
     ),
     Text(
-        r"status|cause|operation\.idempotent|caller\.authenticated|details\.[A-Za-z_][A-Za-z0-9_]*",
+        r"status|cause|operation\.idempotent|caller\.authenticated|details\." + OF_DETAILS,
         "a fact: status, cause, operation.idempotent, caller.authenticated or details.<key>",
     ),
     least=1,

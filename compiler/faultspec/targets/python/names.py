@@ -147,6 +147,6 @@ def domain_class(domain: str, taken: set[str]) -> str:
 
 
 def parameter(key: str, reserved: frozenset[str] = PARAMETERS) -> str:
-    """The parameter or attribute for a key or a slot."""
-    name = key.lstrip("_") or "value"
+    """The parameter or attribute for a key or a slot. A key need not be a name in Python."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", key).lstrip("_") or "value"
     return f"{name}_" if keyword.iskeyword(name) or name in reserved or name[0].isdigit() else name

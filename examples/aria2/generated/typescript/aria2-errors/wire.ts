@@ -214,7 +214,7 @@ function detailsIn(value: unknown): d.Details {
  */
 function defaultMessage(facts: Facts, details: d.Details): string {
   let whole = true;
-  const parameter = /\$\$|\$\{(\w+)\}/g;
+  const parameter = /\$\$|\$\{([^}]+)\}/g;
   const message = facts.message.replace(parameter, (_, key?: string) => {
     if (key === undefined) return "$";
     const value = has(details, key) ? (details[key] ?? null) : null;
