@@ -1,4 +1,4 @@
-"""What changes the judgement of an answer is a change that `diff` weighs.
+"""An edit that changes the judgement of an answer is one that `diff` weighs.
 
 The taxonomies are those of the wire shapes. An edit is one that an author makes to an envelope, a
 surface, a code or an operation: a place, a media type, a header rule, a value on a carrier.
@@ -70,8 +70,9 @@ def faults_of(contract: Contract, exchange: Exchange) -> set[str]:
 
 
 def first_harm(old: Contract, new: Contract, sound: list[Exchange]) -> str | None:
-    """What a change does to someone who follows the old taxonomy: a service, whose sound answers
-    are not sound any more, or a client, who meets an answer that was not sound or had another code.
+    """The harm of a change to someone who follows the old taxonomy: to a service, whose sound
+    answers are not sound any more, or to a client, who meets an answer that was not sound or had
+    another code.
     """
     for exchange in sound:
         if broken := faults_of(new, exchange):
@@ -88,7 +89,7 @@ def first_harm(old: Contract, new: Contract, sound: list[Exchange]) -> str | Non
 
 
 def hidden(shape: str, drawn: int | None) -> Iterator[str]:
-    """The edits of a shape that change a judgement and are told as safe, or not at all."""
+    """The edits of a shape that change a judgement, which the report shows as safe or not at all."""
     old = build_contract(taxonomy(shape))
     every = [*recorded()[shape], *served(old)]
     sound = [each for each in every if not faults_of(old, each)]
@@ -104,18 +105,18 @@ def hidden(shape: str, drawn: int | None) -> Iterator[str]:
         harms += harm is not None
         changes = compare(old.taxonomy, changed, TODAY).changes
         if harm and not {"breaking", "risky"} & {each.severity for each in changes}:
-            yield f"{edit.name}: {harm}, told as {[(each.rule, each.severity) for each in changes]}"
+            yield f"{edit.name}: {harm}, but the report has {[(each.rule, each.severity) for each in changes]}"
     assert drawn or harms > len(tried) // 10
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_drawn_change_of_a_judgement_is_told(shape: str) -> None:
+def test_a_drawn_change_of_a_judgement_is_reported(shape: str) -> None:
     """No drawn edit that harms a client or a service is safe."""
     assert [*hidden(shape, _DRAWN)] == []
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_change_of_a_judgement_is_told(shape: str) -> None:
+def test_every_change_of_a_judgement_is_reported(shape: str) -> None:
     """No edit that harms a client or a service is safe."""
     assert [*hidden(shape, None)] == []

@@ -43,6 +43,7 @@ SAMPLES = {
     "text": "text",
     "a name (letters, digits and underscores, not starting with a digit)": "name",
     "a name (letters, digits, `_`, `.` and `-`)": "name",
+    "a detail (letters, digits and `_.@:/-`, not starting with a digit)": "resource.id",
     "a header name (RFC 9110 token)": "X-Name",
     "a JSON Pointer such as /error/details (RFC 6901)": "/a",
     "a duration such as 250ms, 2s, 5m, 24h or PT24H": "2s",

@@ -83,6 +83,6 @@ def test_a_detail_may_have_any_name(package: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a b", "1a", "a?b", "", "ä", "$a", "a{"])
 def test_a_detail_has_no_blank_or_mark_of_the_language(name: str) -> None:
-    """What a picture, a message or a path would read otherwise is refused."""
+    """A name that a picture, a message or a path would read otherwise is refused."""
     text = TEXT.replace("  .tag: {", f'  "{name}": {{', 1)
     assert "bad-name" in {each.code for each in read(text, "dotted.yaml").diagnostics}
