@@ -89,7 +89,9 @@ def first_harm(old: Contract, new: Contract, sound: list[Exchange]) -> str | Non
 
 
 def hidden(shape: str, drawn: int | None) -> Iterator[str]:
-    """The edits of a shape that change a judgement, which the report shows as safe or not at all."""
+    """The edits of a shape that change a judgement, which the report shows as safe or not at
+    all.
+    """
     old = build_contract(taxonomy(shape))
     every = [*recorded()[shape], *served(old)]
     sound = [each for each in every if not faults_of(old, each)]
