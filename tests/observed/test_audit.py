@@ -3,6 +3,7 @@ findings.
 """
 
 import gzip
+import io
 import json
 import logging
 import os
@@ -15,6 +16,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
+from unittest import mock
 
 import httpx
 import jsonschema
@@ -36,6 +38,7 @@ from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.observed import memory
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.audit import AuditOptions, audit
+from faultspec_conformance.observed.formats import items as listed
 from faultspec_conformance.observed.formats import open_recording
 from faultspec_conformance.observed.formats.detection import detect_format
 from faultspec_conformance.observed.formats.record import ALWAYS, RecordedExchange, Skipped
@@ -857,6 +860,70 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
         return most
 
     short, long = peak(2_500), peak(7_500)
+    assert long < short * 1.15 + 1_000_000
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=6,
+)
+
+
+@examples(300)
+@given(
+    before=JSON_VALUES,
+    values=st.lists(JSON_VALUES, max_size=4),
+    indent=st.sampled_from([None, 1]),
+    is_escaped=st.booleans(),
+    cut=st.integers(0, 60),
+    step=st.integers(1, 9),
+)
+def test_items_are_the_same_in_any_steps(
+    before: object,
+    values: list[object],
+    *,
+    indent: int | None,
+    is_escaped: bool,
+    cut: int,
+    step: int,
+) -> None:
+    """However few bytes are read at once, the items of a JSON list are the same, with their lines
+    and the place of a mistake, and so they are of a text that is cut or goes wrong.
+    """
+    document = {"pages": before, "entries": values}
+    text = json.dumps(document, indent=indent, ensure_ascii=is_escaped)
+    content = text.encode("utf-8", "replace")
+    if cut < 50:
+        content = content[: max(0, len(content) - cut)] + b"}" * (cut % 3)
+
+    def read(chunk: int) -> str:
+        with mock.patch.object(listed, "_CHUNK", chunk), mock.patch.object(listed, "_STEP", chunk):
+            return repr([*listed.json_items(io.BytesIO(content), ("entries", "other"))])
+
+    assert read(step) == read(2**20)
+
+
+@pytest.mark.parametrize("form", ["har", "json"])
+def test_memory_does_not_grow_with_a_recording_in_json(tmp_path: Path, form: str) -> None:
+    """Three times the records of a HAR or a JSON cassette, the same memory."""
+    request = {"method": "GET", "url": "http://service/", "uri": "http://service/"}
+    answer = {"status": 404, "content": {"text": "x" * 20_000}, "body": "x" * 20_000}
+    record = json.dumps({"request": request, "response": answer})
+    begin, end = {"har": ('{"log": {"entries": [', "]}}"), "json": ('{"interactions": [', "]}")}[
+        form
+    ]
+    path = tmp_path / f"long.{form}"
+
+    def peak(records: int) -> int:
+        path.write_text(begin + ",\n".join([record] * records) + end)
+        tracemalloc.start()
+        audit([str(path)], platform(KINDS))
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    short, long = peak(150), peak(450)
     assert long < short * 1.15 + 1_000_000
 
 

@@ -33,9 +33,9 @@ FORMATS: Mapping[str, Callable[[BinaryIO, str, Contract], Iterator[Item]]] = {
 #: Bytes from which the format is detected.
 _HEAD = 64 * 1024
 
-#: Formats whose text is held as a whole, or item by item of any size; and the bytes that a
-#: compressed one may have.
-_WHOLE, _UNPACKED = frozenset({"har", "vcr"}), 128 * 1024 * 1024
+#: Formats whose items are parsed even if they are not judged; and the bytes that a compressed one
+#: may have.
+_PARSED, _UNPACKED = frozenset({"har", "vcr"}), 128 * 1024 * 1024
 
 _GZIP = b"\x1f\x8b"
 
@@ -76,7 +76,7 @@ def open_recording(
                 "its format is none of HAR, a VCR cassette, and one JSON object a line; "
                 "if it is one of them, name it with --from"
             )
-        if unpacked is not None and name in _WHOLE:
+        if unpacked is not None and name in _PARSED:
             unpacked.most = _UNPACKED
         items = FORMATS[name](stream, path, contract)
         if unpacked is not None:

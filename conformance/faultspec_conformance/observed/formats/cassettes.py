@@ -26,13 +26,10 @@ _INCOMPLETE = "this interaction has no request with a method and a URI, or no re
 
 
 def read_cassette(stream: BinaryIO, name: str) -> Iterator[Item]:
-    """The exchanges of a cassette. Of YAML, one at a time is held in memory; of JSON, the whole
-    text.
-    """
+    """The exchanges of a cassette. One at a time is held in memory."""
     items: Iterator[ListedItem]
     if stream.peek(64).lstrip()[:1] == b"{":  # type: ignore[attr-defined]  # it is always a buffered reader
-        text = stream.read().decode("utf-8-sig", "replace")
-        items = json_items(text, _LISTS[1] if f'"{_LISTS[1]}"' in text else _LISTS[0])
+        items = json_items(stream, _LISTS)
     else:
         items = yaml_items(stream, *_LISTS)
     last: Item | None = None

@@ -26,11 +26,8 @@ _INCOMPLETE = "this entry has no request with a method and a URL, or no response
 
 
 def read_har(stream: BinaryIO, name: str) -> Iterator[Item]:
-    """The exchanges of an archive. The text is held as a whole; entries are decoded one at a
-    time.
-    """
-    text = stream.read().decode("utf-8-sig", "replace")
-    for item in json_items(text, "log", "entries"):
+    """The exchanges of an archive. One entry at a time is held in memory."""
+    for item in json_items(stream, ("log",), ("entries",)):
         place = f"{name}:{item.line}"
         yield (
             skip_unreadable(place, partial(_read_entry, item.value, place))

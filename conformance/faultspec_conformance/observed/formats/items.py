@@ -1,8 +1,9 @@
 """Reading one list of a large JSON or YAML document item by item, with line numbers."""
 
+import codecs
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
@@ -39,58 +40,131 @@ class ListedItem(NamedTuple):
     ends: bool = False
 
 
-def json_items(text: str, *names: str) -> Iterator[ListedItem]:
-    """The items of the list below these keys. One item at a time is decoded."""
-    line, counted = 1, 0
+#: Bytes of a stream that are read at once, at least and at most.
+_CHUNK, _STEP = 1024**2, 8 * 1024**2
 
-    def line_of(offset: int) -> int:
-        nonlocal line, counted
-        line, counted = line + text.count("\n", counted, offset), offset
-        return line
+#: Characters of the longest item of a JSON list.
+_LONGEST = 64 * 1024**2
 
-    offset = 0
+#: Characters of the longest word or escape of JSON that the end of a text may cut.
+_WORD = len("-Infinity")
+
+
+def json_items(stream: BinaryIO, *path: Sequence[str]) -> Iterator[ListedItem]:
+    """The items of the list below these keys: each step is one of several. One item at a time is
+    held in memory.
+    """
+    text = _JsonText(stream)
     try:
-        offset = _skip_space(text, 0)
-        for name in names:
-            offset = _find_member(text, offset, name)
-        offset = _skip_sign(text, offset, "[")
-        while text[offset : offset + 1] != "]":
-            value, end = _DECODE(text, offset)
-            yield ListedItem(line_of(offset), value)
-            offset = _skip_space(text, end)
-            if text[offset : offset + 1] != "]":
-                offset = _skip_sign(text, offset, ",")
-    except (ValueError, RecursionError) as error:
-        place, reason = offset, str(error)
+        text.skip_space()
+        for names in path:
+            _find_member(text, names)
+        text.skip_sign("[")
+        while text.sign != "]":
+            value, line = text.read_value()
+            yield ListedItem(line, value)
+            text.skip_space()
+            if text.sign != "]":
+                text.skip_sign(",")
+    except (ValueError, RecursionError, _TooLarge) as error:
+        reason, line = str(error), text.line
         if isinstance(error, json.JSONDecodeError):
-            place, reason = error.pos, f"{error.msg} (column {error.colno})"
+            line, column = text.place(error.pos)
+            reason = f"{error.msg} (column {column})"
         problem = f"the rest cannot be read: {reason}"
-        yield ListedItem(line_of(max(place, counted)), None, problem, ends=True)
+        yield ListedItem(line, None, problem, ends=True)
 
 
-def _skip_space(text: str, offset: int) -> int:
-    found = _SPACE.match(text, offset)
-    return found.end() if found else offset
+class _JsonText:
+    """The text of a stream from the next value on. Raises _TooLarge if the value is too long."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._text = ""
+        self._offset = 0
+        self._ended = False
+        self._counted = 0
+        #: The line of what is counted, and the characters of that line before the text.
+        self.line = 1
+        self._before = 0
+
+    @property
+    def sign(self) -> str:
+        """The next character; empty at the end."""
+        return self._text[self._offset : self._offset + 1]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset in the text, which is not before what is counted."""
+        offset = max(offset, self._counted)
+        self.line += self._text.count("\n", self._counted, offset)
+        self._counted = offset
+        begin = self._text.rfind("\n", 0, offset)
+        return self.line, offset - begin + (self._before if begin < 0 else 0)
+
+    def skip_space(self) -> None:
+        """Go to the next character that is not white space."""
+        while True:
+            found = _SPACE.match(self._text, self._offset)
+            self._offset = found.end() if found else self._offset
+            if self._offset < len(self._text) or self._ended:
+                return
+            self._read_more()
+
+    def skip_sign(self, sign: str) -> None:
+        """Go behind a character and white space. Raises JSONDecodeError if another one is next."""
+        if self.sign != sign:
+            raise json.JSONDecodeError(f"Expecting '{sign}'", self._text, self._offset)
+        self._offset += 1
+        self.skip_space()
+
+    def read_value(self) -> tuple[object, int]:
+        """The next value and its line. Raises JSONDecodeError and RecursionError."""
+        while True:
+            try:
+                value, end = _DECODE(self._text, self._offset)
+            except json.JSONDecodeError as error:
+                cut = error.pos >= len(self._text) - _WORD or error.msg.startswith("Unterminated")
+                if self._ended or not cut:
+                    raise
+            else:
+                # A number may go on: `1` may be the beginning of `1.5e+7`.
+                if end <= len(self._text) - _WORD or self._ended:
+                    line, _ = self.place(self._offset)
+                    self._offset = end
+                    return value, line
+            self._read_more()
+
+    def missing(self, name: str) -> json.JSONDecodeError:
+        """The error of a member that is not there."""
+        return json.JSONDecodeError(f"`{name}` is missing", self._text, self._offset)
+
+    def _read_more(self) -> None:
+        _, column = self.place(self._offset)
+        rest = self._text[self._offset :]
+        if len(rest) > _LONGEST:
+            raise _TooLarge(f"a value has more than {_LONGEST:,} characters")
+        content = self._stream.read(min(max(_CHUNK, len(rest)), _STEP))
+        self._ended = not content
+        self._text = rest + self._decoder.decode(content, self._ended)
+        self._offset = self._counted = 0
+        self._before = column - 1
 
 
-def _skip_sign(text: str, offset: int, sign: str) -> int:
-    if text[offset : offset + 1] != sign:
-        raise json.JSONDecodeError(f"Expecting '{sign}'", text, offset)
-    return _skip_space(text, offset + 1)
-
-
-def _find_member(text: str, offset: int, name: str) -> int:
-    """The offset of the value of a member."""
-    offset = _skip_sign(text, offset, "{")
-    while text[offset : offset + 1] != "}":
-        key, end = _DECODE(text, offset)
-        offset = _skip_sign(text, _skip_space(text, end), ":")
-        if key == name:
-            return offset
-        offset = _skip_space(text, _DECODE(text, offset)[1])
-        if text[offset : offset + 1] != "}":
-            offset = _skip_sign(text, offset, ",")
-    raise json.JSONDecodeError(f"`{name}` is missing", text, offset)
+def _find_member(text: _JsonText, names: Sequence[str]) -> None:
+    """Go to the value of the first member with one of these names."""
+    text.skip_sign("{")
+    while text.sign != "}":
+        key, _ = text.read_value()
+        text.skip_space()
+        text.skip_sign(":")
+        if key in names:
+            return
+        text.read_value()
+        text.skip_space()
+        if text.sign != "}":
+            text.skip_sign(",")
+    raise text.missing(names[0])
 
 
 #: What the values of a document raise when they are built or used: a number of too many digits, a
