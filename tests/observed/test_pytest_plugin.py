@@ -373,7 +373,7 @@ def test_a_client_may_stream_an_endless_answer(kind: str) -> None:
 
 
 def test_a_compressed_answer_is_seen_without_its_coding() -> None:
-    """What is seen of an answer is its content, whatever its coding."""
+    """An answer is seen with its content, whatever its coding."""
     seen: list[Exchange] = []
 
     def answer(request: httpx.Request) -> httpx.Response:

@@ -459,8 +459,8 @@ except HTTPError as error:
 
 
 def test_other_requests_of_a_client_take_no_memory() -> None:
-    """What is kept of the other requests of a client does not grow with their size, even if the
-    collector has not run yet.
+    """The memory of a client's other requests does not grow with their size, even if the collector
+    has not run yet.
     """
     kept: list[int] = []
 
