@@ -24,6 +24,7 @@ RESERVED = frozenset(
 #: Members of every error, whose names a slot cannot have.
 MEMBERS = frozenset(
     {
+        *("cause", "constructor", "name", "stack"),  # of `Error` and of classes
         *("boundary", "code", "details", "headers", "known", "message", "operation"),
         *(
             "originalCode",

@@ -1,0 +1,144 @@
+"""Laws of the generated TypeScript modules for frameworks, over real HTTP and the real frameworks:
+the laws and the table of `test_frameworks`.
+
+Node and npm have to be there. The frameworks are installed once a machine, below `.cache`.
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from frameworks.shop import Shop, failures, served
+from frameworks.test_frameworks import HERE, keep_row, table_row
+from support.command_line import faultspec
+from support.npm import installed
+from support.once import build_once
+from targets.test_typescript import tsc
+
+SOURCES = HERE / "typescript"
+
+#: What every shop is compiled with.
+_TYPES = {"@types/node": "22.20.5"}
+
+
+class NodeFramework(NamedTuple):
+    """A framework in one version, and the packages of npm that its shop needs. ``shop``: the file
+    in `typescript/`, without its suffix.
+    """
+
+    shop: str
+    title: str
+    version: str
+    packages: dict[str, str]
+
+
+EXPRESS = {"cors": "2.8.6", "http-errors": "2.0.1", "@types/cors": "2.8.19"}
+EXPRESS |= {"@types/http-errors": "2.0.5"}
+
+CURRENT = {
+    "express": NodeFramework(
+        "express", "Express", "5.3", {"express": "5.3.0", "@types/express": "5.0.6", **EXPRESS}
+    ),
+    "hono": NodeFramework(
+        "hono", "Hono", "4.13", {"hono": "4.13.19", "@hono/node-server": "2.1.9"}
+    ),
+    "fastify": NodeFramework(
+        "fastify", "Fastify", "5.12", {"fastify": "5.12.8", "@fastify/cors": "11.4.3"}
+    ),
+}
+
+PREVIOUS = {
+    "express": NodeFramework(
+        "express", "Express", "4.22", {"express": "4.22.3", "@types/express": "4.17.25", **EXPRESS}
+    ),
+    "hono": NodeFramework("hono", "Hono", "4.1", {"hono": "4.1.7", "@hono/node-server": "1.8.2"}),
+    "fastify": NodeFramework(
+        "fastify", "Fastify", "4.29", {"fastify": "4.29.1", "@fastify/cors": "9.0.1"}
+    ),
+}
+
+#: Frameworks without validation of their own: the service throws the error.
+BY_HAND = {"express", "hono"}
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
+]
+
+
+def compiled(framework: NodeFramework, factory: pytest.TempPathFactory) -> Path:
+    """The folder with the shop of a framework, compiled with its package of errors."""
+    modules = installed(
+        {**framework.packages, **_TYPES},
+        f"{next(iter(framework.packages))}/package.json",
+        f"{framework.title}-{framework.version}",
+    )
+
+    def build(folder: Path) -> None:
+        done = faultspec(
+            *("compile", "--target", "typescript", "--out", "."),
+            str(HERE / "shop-taxonomy.yaml"),
+            cwd=folder,
+        )
+        assert done.returncode == 0, done.stderr
+        (folder / "typescript/shop-errors").rename(folder / "shop-errors")
+        (folder / "node_modules").symlink_to(modules)
+        shutil.copy(SOURCES / f"{framework.shop}.ts", folder)
+        compile_here(folder, f"{framework.shop}.ts")
+        shutil.copy(SOURCES / "serve.mjs", folder)
+
+    return build_once(factory, f"shop-{framework.shop}-{framework.version}", build)
+
+
+def compile_here(folder: Path, *files: str) -> None:
+    """Compile files of a folder beside themselves; the frameworks' own types are not checked."""
+    done = tsc(
+        folder,
+        *("--module", "nodenext", "--skipLibCheck", "--experimentalDecorators"),
+        *("--target", "es2022", "--lib", "es2022,dom"),
+        *files,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@contextmanager
+def running(framework: NodeFramework, folder: Path, log: Path) -> Iterator[Shop]:
+    """The shop of a framework, until the end of the block."""
+    command = ["node", str(folder / "serve.mjs"), framework.shop]
+    with served(command, {}, log) as port:
+        yield Shop(port, log, has_405=False)
+
+
+def row(framework: NodeFramework, broken: dict[str, str]) -> str:
+    """The row of the table."""
+    name = f"{framework.title} {framework.version}"
+    return table_row(name, broken, by_hand=framework.shop in BY_HAND)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", CURRENT)
+def test_a_shop_on_node_keeps_every_law(
+    name: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """In the current version every law of `shop.py` holds, and the page says so."""
+    check_laws(CURRENT[name], tmp_path_factory, tmp_path)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", PREVIOUS)
+def test_a_shop_on_node_of_the_previous_version_keeps_every_law(
+    name: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """In the previous version too."""
+    check_laws(PREVIOUS[name], tmp_path_factory, tmp_path)
+
+
+def check_laws(framework: NodeFramework, factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    """Each law holds, and the page has the row."""
+    with running(framework, compiled(framework, factory), tmp_path / "log") as shop:
+        broken = failures(shop)
+    assert broken == {}
+    keep_row(row(framework, broken))
