@@ -132,7 +132,7 @@ _TYPESCRIPT_PARTS = {
     "view.servers": (
         *("boundary", "render"),
         *("frameworks/express", "frameworks/fastify", "frameworks/hono"),
-        *("frameworks/node", "frameworks/self-test"),
+        *("frameworks/nest", "frameworks/node", "frameworks/self-test"),
     ),
 }
 
