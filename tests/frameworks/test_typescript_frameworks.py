@@ -4,7 +4,10 @@ the laws and the table of `test_frameworks`.
 Node and npm have to be there. The frameworks are installed once a machine, below `.cache`.
 """
 
+import json
+import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
-from frameworks.shop import Shop, failures, served
-from frameworks.test_frameworks import HERE, keep_row, table_row
+from frameworks.shop import LAWS, Shop, failures, served
+from frameworks.test_frameworks import ADOPT, HERE, keep_row, table_row
 from support.command_line import faultspec
 from support.npm import installed
 from support.once import build_once
@@ -66,7 +69,9 @@ PREVIOUS = {
     "express": NodeFramework(
         "express", "Express", "4.22", {"express": "4.22.3", "@types/express": "4.17.25", **EXPRESS}
     ),
-    "hono": NodeFramework("hono", "Hono", "4.6", {"hono": "4.6.20", "@hono/node-server": "1.19.19"}),
+    "hono": NodeFramework(
+        "hono", "Hono", "4.6", {"hono": "4.6.20", "@hono/node-server": "1.19.19"}
+    ),
     "fastify": NodeFramework(
         "fastify", "Fastify", "4.29", {"fastify": "4.29.1", "@fastify/cors": "9.0.1"}
     ),
@@ -163,3 +168,119 @@ def check_laws(framework: NodeFramework, factory: pytest.TempPathFactory, tmp_pa
     limits = LIMITS.get((framework.title, framework.version), {})
     assert broken.keys() == limits.keys(), broken
     keep_row(row(framework, broken))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", CURRENT)
+def test_the_suite_finds_nothing_in_a_shop_on_node(
+    name: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """`faultspec conform` has no finding."""
+    framework = CURRENT[name]
+    with running(framework, compiled(framework, tmp_path_factory), tmp_path / "log") as shop:
+        done = faultspec(
+            "conform",
+            str(HERE / "shop.yaml"),
+            "--seed",
+            "1",
+            cwd=tmp_path,
+            environment={"SHOP_URL": f"http://127.0.0.1:{shop.port}"},
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.full
+def test_each_law_is_broken_on_node_without_the_boundary(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """An Express shop without the boundary breaks each law, but for those that Express keeps alone."""
+    folder = tmp_path / "unwired"
+    shutil.copytree(compiled(CURRENT["express"], tmp_path_factory), folder, symlinks=True)
+    module = folder / "shop-errors/frameworks/express.js"
+    module.write_text(
+        "export function errorBoundary() {\n"
+        "  const pass = (request, response, next) => next();\n"
+        "  return { first: pass, last: [pass] };\n}\n"
+    )
+    with running(CURRENT["express"], folder, tmp_path / "log") as shop:
+        broken = failures(shop)
+    kept_alone = {"streaming", "CORS", "cookies", "cancelled request"}
+    assert broken.keys() >= LAWS.keys() - kept_alone
+
+
+def run_snippets(framework: NodeFramework, folder: Path, text: str) -> str:
+    """The output of a program beside the package."""
+    (folder / "page.ts").write_text(text)
+    compile_here(folder, "page.ts")
+    done = subprocess.run(
+        ["node", "page.js"], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", CURRENT)
+def test_a_page_on_node_adopts_in_ten_lines(
+    name: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """The first snippet of a page has at most ten lines. All snippets, compiled as they stand, leave
+    nothing for the self-test to find.
+    """
+    text = (ADOPT / f"{name}.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"^```ts\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len([line for line in snippets[0].splitlines() if line]) <= 10
+    folder = tmp_path / "page"
+    shutil.copytree(compiled(CURRENT[name], tmp_path_factory), folder, symlinks=True)
+    program = "".join(snippets) + "\nconsole.log(JSON.stringify(problems));\nprocess.exit(0);\n"
+    assert run_snippets(CURRENT[name], folder, program).splitlines()[-1] == "[]"
+
+
+#: Applications without their boundary, by framework.
+UNWIRED = {
+    "express": 'import express from "express"; const app = express();',
+    "hono": 'import { Hono } from "hono"; const app = new Hono();',
+    "fastify": 'import fastify from "fastify"; const app = fastify();',
+    "nest": (
+        'import { Module } from "@nestjs/common"; import { NestFactory } from "@nestjs/core";'
+        "@Module({}) class AppModule {}"
+        "const app = await NestFactory.create(AppModule, { logger: false });"
+    ),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", UNWIRED)
+def test_the_self_test_on_node_names_an_application_without_its_boundary(
+    name: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """In plain words: what was sent, and what came back."""
+    folder = tmp_path / "unwired"
+    shutil.copytree(compiled(CURRENT[name], tmp_path_factory), folder, symlinks=True)
+    program = (
+        f'{UNWIRED[name]}\nimport {{ check }} from "./shop-errors/frameworks/{name}.js";\n'
+        "console.log(JSON.stringify(await check(app)));\nprocess.exit(0);\n"
+    )
+    found = json.loads(run_snippets(CURRENT[name], folder, program).splitlines()[-1])
+    assert found[0] == (
+        "an unknown route is answered with 404, not in the envelope: the boundary is not installed"
+    )
+
+
+@pytest.mark.full
+def test_the_self_test_on_node_names_a_missing_handler(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """With the first middleware alone, a thrown error leaves as another."""
+    folder = tmp_path / "unwired"
+    shutil.copytree(compiled(CURRENT["express"], tmp_path_factory), folder, symlinks=True)
+    program = """
+import express from "express";
+import { check, errorBoundary } from "./shop-errors/frameworks/express.js";
+const app = express();
+app.use(errorBoundary().first);
+console.log(JSON.stringify(await check(app)));
+process.exit(0);
+"""
+    found = json.loads(run_snippets(CURRENT["express"], folder, program).splitlines()[-1])
+    assert any("leaves as another error" in each for each in found), found

@@ -7,9 +7,9 @@
 // compile examples/aileron/taxonomy.yaml
 
 import { type FieldSource, fieldsOf, valuesOf } from "../_runtime/fields.js";
-import { Boundary, CORRELATION } from "../boundary.js";
+import { Boundary, CORRELATION, statusCode } from "../boundary.js";
 import { type ErrorCode, FACTS, type Facts } from "../codes.js";
-import { type AnyException, bare } from "../exceptions.js";
+import { type AnyException, bare, lacking } from "../exceptions.js";
 
 /** An answer, such as that of `fetch`. */
 export interface Reply {
@@ -95,7 +95,10 @@ async function failing(
 function raisedError(): AnyException {
   const codes = Object.entries<Facts>(FACTS).filter(([, { status }]) => status);
   const refused = codes.find(
-    ([, { status }]) => status !== null && status > 401 && status < 500,
+    ([code, { status }]) =>
+      status !== null &&
+      statusCode(status) !== code &&
+      lacking(bare(code as ErrorCode)).length === 0,
   );
   const [code] = refused ?? codes[0] ?? [];
   if (code === undefined) throw new RangeError("no code is on HTTP");

@@ -68,16 +68,16 @@ export function install(
   const boundary = new Boundary(options);
   const exchanges = new WeakMap<object, Exchange>();
   const answered = new WeakSet<object>();
-  const exchangeOf = ({ req }: Context): Exchange => {
-    const known = exchanges.get(req.raw);
+  const exchangeOf = (context: Context): Exchange => {
+    const known = exchanges.get(context);
     if (known !== undefined) return known;
-    const { method, path, raw } = req;
+    const { method, path, raw } = context.req;
     const opened = boundary.open({ method, path, headers: raw.headers });
-    exchanges.set(raw, opened);
+    exchanges.set(context, opened);
     return opened;
   };
   const respond = (context: Context, answer: Answer): WebResponse => {
-    answered.add(context.req.raw);
+    answered.add(context);
     // `body` takes over the headers that middleware has set
     const response = context.body(answer.body, answer.status);
     for (const name of OF_BODY) response.headers.delete(name);
@@ -92,7 +92,7 @@ export function install(
     if (tested !== undefined) throw tested as Error;
     await next();
     const { status, headers } = context.res;
-    if (!answered.has(context.req.raw) && status >= 400) {
+    if (!answered.has(context) && status >= 400) {
       const body = await context.res.clone().text();
       const kept = fieldsOf(headers).filter(([name]) => name !== "set-cookie");
       const answer = exchange.settle(status, kept, body);
