@@ -3,6 +3,7 @@ they throw the typed error of an answer, and send again what its policy allows, 
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from docs.test_clients_page import not_found
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.render import render, write
@@ -87,6 +89,17 @@ def taxonomies() -> Iterator[Taxonomy]:
         yield loaded.taxonomy
 
 
+def compile_for_node(folder: Path, *files: str) -> None:
+    """Compile files of a folder beside themselves; the libraries' own types are not checked."""
+    options = ("--module", "nodenext", "--skipLibCheck", "--target", "es2022")
+    done = tsc(folder, *options, "--lib", "es2022,dom", *files)
+    assert done.returncode == 0, done.stdout
+
+
+CLIENTS = ("fetch", "axios")
+PLATFORM, SHELVES = "platform-errors", "shelves-errors"
+
+
 @pytest.fixture(scope="session")
 def clients(tmp_path_factory: pytest.TempPathFactory) -> NodeClients:
     """The packages, compiled with a program that uses the real types of the libraries."""
@@ -99,20 +112,11 @@ def clients(tmp_path_factory: pytest.TempPathFactory) -> NodeClients:
             (folder / "typescript" / package).rename(folder / package)
         (folder / "node_modules").symlink_to(modules)
         (folder / "typed.ts").write_text(TYPED)
-        done = tsc(
-            folder,
-            *("--module", "nodenext", "--skipLibCheck", "--target", "es2022"),
-            *("--lib", "es2022,dom", "typed.ts", "shelves-errors/clients/fetch.ts"),
-            "shelves-errors/clients/axios.ts",
-        )
-        assert done.returncode == 0, done.stdout
+        modules_of_shelves = (f"shelves-errors/clients/{name}.ts" for name in CLIENTS)
+        compile_for_node(folder, "typed.ts", *modules_of_shelves)
 
     folder = build_once(tmp_path_factory, "node-clients", build)
     return NodeClients(folder, modules / "axios/index.js")
-
-
-CLIENTS = ("fetch", "axios")
-PLATFORM, SHELVES = "platform-errors", "shelves-errors"
 
 
 def request(library: str, base: str, method: str = "GET", **others: Any) -> dict[str, Any]:
@@ -143,27 +147,30 @@ def test_an_error_is_thrown_as_itself(library: str, zipped: bool, clients: NodeC
 
 
 @pytest.mark.parametrize("library", CLIENTS)
-def test_what_is_sent_again(library: str, clients: NodeClients) -> None:
-    """A read goes on until it succeeds, at most as often as the policy allows; a `Request` too."""
+def test_a_read_is_sent_again_until_the_policy_ends(library: str, clients: NodeClients) -> None:
+    """It goes on until it succeeds, at most as often as the policy allows."""
     healing = Service([503, 503])
     with healing.served() as base:
-        calls = [request(library, base)]
-        if library == "fetch":
-            calls.append(request(library, base, "POST", asRequest=True))
-        first, *others = clients.call(PLATFORM, *calls)
-        assert (first["status"], first["text"].replace(" ", "")) == (200, '{"ok":true}')
-        assert (len(first["waits"]), len(healing.seen)) == (2, 3 + len(others))
-        if library == "fetch":
-            healing.script, healing.seen = [503, 503], []
-            (sent,) = clients.call(PLATFORM, request(library, base, "POST", asRequest=True))
-            assert sent["status"] == 200
-            assert [body for _, _, body in healing.seen] == [b"{}"] * 3
-            assert len({key for _, key, _ in healing.seen}) == 1
+        (sent,) = clients.call(PLATFORM, request(library, base))
+    assert (sent["status"], sent["text"].replace(" ", "")) == (200, '{"ok":true}')
+    assert (len(sent["waits"]), len(healing.seen)) == (2, 3)
     broken = Service([503] * 50)
     with broken.served() as base:
         (sent,) = clients.call(PLATFORM, request(library, base))
     assert sent["error"]["name"] == "DependencyUnavailable"
     assert 1 < len(broken.seen) < 20
+
+
+def test_a_request_object_is_sent_again(clients: NodeClients) -> None:
+    """A `Request` of `fetch` keeps its body, and has one key in all tries."""
+    service = Service([503, 503])
+    with service.served() as base:
+        (sent,) = clients.call(PLATFORM, request("fetch", base, "POST", asRequest=True))
+    assert sent["status"] == 200
+    assert [body for _, _, body in service.seen] == [b"{}"] * 3
+    keys = {key for _, key, _ in service.seen}
+    assert len(keys) == 1
+    assert None not in keys
 
 
 @pytest.mark.parametrize("library", CLIENTS)
@@ -274,6 +281,30 @@ def test_an_aborted_signal_ends_the_wait(library: str, clients: NodeClients) -> 
     assert sent["error"]["name"] == {"fetch": "AbortError", "axios": "CanceledError"}[library]
     assert sent["took"] < 10_000
     assert len(service.seen) == 1
+
+
+EXAMPLES = re.findall(
+    r"^## (.*?)\n\n```ts\n(.*?)```",
+    (ROOT / "docs/how-to/clients.md").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@pytest.mark.parametrize(("title", "example"), EXAMPLES, ids=[title for title, _ in EXAMPLES])
+def test_each_example_in_typescript_catches_its_error(
+    title: str, example: str, clients: NodeClients, tmp_path: Path
+) -> None:
+    """The page compiles as it stands, and prints the typed error of the answer."""
+    assert len(EXAMPLES) == 2
+    folder = tmp_path / "page"
+    shutil.copytree(clients.folder, folder, symlinks=True)
+    with serving(Starlette(routes=[Route("/orders/7", not_found)])) as base:
+        (folder / "page.ts").write_text(example.replace("http://localhost:8000", base))
+        compile_for_node(folder, "page.ts")
+        done = subprocess.run(
+            ["node", "page.js"], cwd=folder, capture_output=True, text=True, check=False
+        )
+    assert (done.stdout, done.returncode) == ("not_found order-seven-id\n", 0), done.stderr
 
 
 CLIENT = """

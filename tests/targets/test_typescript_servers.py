@@ -296,6 +296,27 @@ def test_identifiers_are_those_of_python(compiled: Compiled) -> None:
     assert found == [[each, True, True] for each in wanted]
 
 
+#: Uses of the code of an envelope; the gap is for what does not compile.
+ENVELOPE = """\
+import type {{ CodeValue, ErrorEnvelope }} from "{package}/index.js";
+export function told(body: ErrorEnvelope): CodeValue {{
+  return body.code;
+}}
+export const sent: Pick<ErrorEnvelope, "code"> = {{ code: "{code}" }};
+"""
+
+
+def test_the_code_of_an_envelope_is_a_closed_union(compiled: Compiled, tmp_path: Path) -> None:
+    """A value that no code has does not compile."""
+    package = (compiled.folder / "typescript/platform/platform-errors").as_posix()
+    for name, code in (("known", "not_found"), ("unknown", "nowhere")):
+        (tmp_path / f"{name}.ts").write_text(ENVELOPE.format(package=package, code=code))
+    modules = ("--noEmit", "--module", "es2020", "--moduleResolution", "bundler")
+    done = tsc(tmp_path, *modules, "known.ts", "unknown.ts")
+    lines = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+    assert [line.partition("(")[0] for line in lines] == ["unknown.ts"], done.stdout
+
+
 #: A service and a client that use the classes; the gap is for what does not compile.
 NARROWING = """\
 import {{ NotFound, RateLimited, isPlatformError, PlatformError }} from "{package}/exceptions.js";

@@ -21,14 +21,14 @@ import {
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** Every client-facing error, on every API and in every job. */
 // prettier-ignore
 export interface ErrorEnvelope {
-  readonly code: Wire;
+  readonly code: CodeValue;
   readonly message: string;
   readonly correlation_id: string;
   readonly details?: d.Details;

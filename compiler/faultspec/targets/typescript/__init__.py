@@ -130,8 +130,9 @@ class TypeScriptRenderings(NamedTuple):
 class TypeScriptView(NamedTuple):
     """The values that the TypeScript templates see beside the model; see the row types.
 
-    ``by_code``: the interfaces of the errors with each code. ``wire``: whether an envelope has the
-    code by itself, not inside a text. ``removed``: the rows of removed codes in the catalog.
+    ``values``: those of the code slot, with their documentation. ``by_code``: the interfaces of the
+    errors with each code. ``wire``: whether an envelope has the code by itself, not inside a text.
+    ``removed``: the rows of removed codes in the catalog.
     ``operations``: the operation behind each name of a call.
     ``unknown``: the code that stands for an unknown one, or None, and ``unknown_facts`` its facts.
     ``ranges``, ``entry_ranges`` and ``rule_ranges``: whether the facts, those of operations' own
@@ -153,6 +154,7 @@ class TypeScriptView(NamedTuple):
     title: str
     header: str
     codes: tuple[TypeScriptCodeRow, ...]
+    values: Mapping[str | int, str]
     errors: tuple[TypeScriptErrorRow, ...]
     by_code: Mapping[str, Sequence[str]]
     removed: tuple[Json, ...]
@@ -247,6 +249,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
             )
             for code in distinct_codes(taxonomy)
         ),
+        values=_code_values(taxonomy),
         errors=errors,
         by_code=_interfaces_by_code(errors),
         removed=tuple(
@@ -305,6 +308,15 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         exceptions=(rows,),
         servers=() if formats else (rows,),
     )
+
+
+def _code_values(taxonomy: Taxonomy) -> Mapping[str | int, str]:
+    """The values of the code slot, each with the documentation of its code."""
+    found: dict[str, tuple[str | int, str]] = {}
+    for _, code in schemas.live(taxonomy):
+        doc = "\n\n".join([code.summary, *lifecycle_notes(code, _MARKS)])
+        found.setdefault(str(code.wire), (code.wire, doc))
+    return dict(found.values())
 
 
 def _picture(envelope: Envelope) -> object:

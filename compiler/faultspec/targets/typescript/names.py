@@ -18,6 +18,9 @@ RESERVED = frozenset(
         *("ReadonlyMap", "ReadonlySet", "Record", "RegExp", "Required", "Set", "String"),
         *("Symbol", "EvalError", "RangeError", "ReferenceError", "SyntaxError"),
         *("TypeError", "URIError"),
+        *("AnyException", "CodeValue", "ConstantField", "Declared", "DerivedField"),
+        *("EnvelopeName", "ExceptionClass", "Fallback", "NonNullable", "Options"),
+        *("Parameters", "Reflect", "ReturnType", "Span"),
     }
 )
 

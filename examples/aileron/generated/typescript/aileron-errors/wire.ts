@@ -21,7 +21,7 @@ import {
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
@@ -29,7 +29,7 @@ import type { AnyError, UnknownError } from "./errors.js";
 // prettier-ignore
 export interface FailureEnvelope {
   readonly error: {
-    readonly class: Wire;
+    readonly class: CodeValue;
     readonly message: string;
     readonly retriable: boolean;
     readonly boundary: string | null;
@@ -42,7 +42,7 @@ export interface FailureEnvelope {
 // prettier-ignore
 export interface ApiErrorEnvelope {
   readonly error: {
-    readonly code: Wire;
+    readonly code: CodeValue;
     readonly message: string;
     readonly details?: readonly [d.Details];
     readonly request_id?: string;

@@ -21,14 +21,14 @@ import {
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** The payload of a `call.error`, and the body of the gateway's errors. */
 // prettier-ignore
 export interface ErrorEnvelope {
-  readonly code: Wire;
+  readonly code: CodeValue;
   readonly message: string;
   readonly retryable: boolean;
   readonly details?: d.Details;
@@ -40,7 +40,7 @@ export interface CallErrorEnvelope {
   readonly type: "call.error";
   readonly id: string;
   readonly payload: {
-    readonly code: Wire;
+    readonly code: CodeValue;
     readonly message: string;
     readonly retryable: boolean;
     readonly details?: d.Details;

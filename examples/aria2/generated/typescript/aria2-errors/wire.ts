@@ -21,7 +21,7 @@ import {
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
@@ -31,7 +31,7 @@ export interface RpcEnvelope {
   readonly jsonrpc: "2.0";
   readonly id: string | number | null;
   readonly error: {
-    readonly code: Wire;
+    readonly code: CodeValue;
     readonly message: string;
   };
 }

@@ -21,7 +21,7 @@ import {
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
@@ -30,7 +30,7 @@ import type { AnyError, UnknownError } from "./errors.js";
 export interface ErrorEnvelope {
   readonly error: string;
   readonly message: string;
-  readonly code: Wire;
+  readonly code: CodeValue;
 }
 
 /** Any envelope on the wire. */

@@ -21,14 +21,14 @@ import {
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** ErrorInfo: what the interface branches on. */
 // prettier-ignore
 export type ErrorInfoEnvelope = d.Details & {
-  readonly error_code: Wire;
+  readonly error_code: CodeValue;
   readonly phase: d.PhaseSlot;
   readonly subphase?: d.SubphaseSlot;
   readonly retryable: boolean;
@@ -44,7 +44,7 @@ export interface RpcEnvelope {
     readonly code: -32000;
     readonly message: string;
     readonly data: d.Details & {
-      readonly error_code: Wire;
+      readonly error_code: CodeValue;
       readonly phase: d.PhaseSlot;
       readonly subphase?: d.SubphaseSlot;
       readonly retryable: boolean;
@@ -59,7 +59,7 @@ export interface RpcProtocolEnvelope {
   readonly jsonrpc: "2.0";
   readonly id: string | number;
   readonly error: {
-    readonly code: Wire;
+    readonly code: CodeValue;
     readonly message: string;
     readonly data?: d.Details;
   };

@@ -21,7 +21,7 @@ import {
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
@@ -29,7 +29,7 @@ import type { AnyError, UnknownError } from "./errors.js";
 // prettier-ignore
 export interface ErrorEnvelope {
   readonly code: number | null;
-  readonly errno: Wire;
+  readonly errno: CodeValue;
   readonly error: string;
   readonly message?: string;
   readonly info?: string;

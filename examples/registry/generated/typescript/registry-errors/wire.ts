@@ -21,7 +21,7 @@ import {
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
@@ -29,7 +29,7 @@ import type { AnyError, UnknownError } from "./errors.js";
 // prettier-ignore
 export interface ErrorsEnvelope {
   readonly errors: readonly {
-    readonly code: Wire;
+    readonly code: CodeValue;
     readonly message: string;
     readonly detail?: unknown;
   }[];

@@ -21,14 +21,14 @@ import {
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** An input validator refused; the reason is its own. */
 // prettier-ignore
 export interface RejectionEnvelope {
-  readonly error: Wire;
+  readonly error: CodeValue;
   readonly requested: string;
   readonly reason: string;
   readonly details?: d.Details;
@@ -38,7 +38,7 @@ export interface RejectionEnvelope {
 /** The body raised; its exception is passed on. */
 // prettier-ignore
 export interface ExceptionEnvelope {
-  readonly error: Wire;
+  readonly error: CodeValue;
   readonly requested: string;
   readonly error_type: string;
   readonly error_message: string;
@@ -48,7 +48,7 @@ export interface ExceptionEnvelope {
 /** The graph has no such action. */
 // prettier-ignore
 export interface UnknownEnvelope {
-  readonly error: Wire;
+  readonly error: CodeValue;
   readonly requested: string;
   readonly known_actions: readonly string[];
   readonly valid_next_actions: readonly string[];
@@ -58,7 +58,7 @@ export interface UnknownEnvelope {
 /** The step was not taken, or not finished. */
 // prettier-ignore
 export type RefusalEnvelope = d.Details & {
-  readonly error: Wire;
+  readonly error: CodeValue;
   readonly requested: string;
   readonly message: string;
   readonly valid_next_actions: readonly string[];
