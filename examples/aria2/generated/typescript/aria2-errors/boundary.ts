@@ -364,7 +364,7 @@ export class Exchange {
    * as it is.
    */
   settle(status: number, headers: FieldSource, body: string): Answer | null {
-    if (status < 400 || !this.#isEnveloped(status)) return null;
+    if (!this.isHeld(status)) return null;
     return this.isEnvelope(status, headers, body)
       ? null
       : this.answerStatus(status, headers, body);
@@ -383,15 +383,16 @@ export class Exchange {
     return lacking(error).every((name) => valuesOf(fields, name).length > 0);
   }
 
+  /** Whether an answer under the status has to be seen whole before it leaves. */
+  isHeld(status: number): boolean {
+    return status >= 400;
+  }
+
   /** The headers of any answer: with the correlation id. */
   withId(headers: Fields): Fields {
     return idIn(CORRELATION, headers) === null
       ? withField(headers, CORRELATION.header, this.correlationId)
       : headers;
-  }
-
-  #isEnveloped(status: number): boolean {
-    return status >= 400;
   }
 
   #answer(

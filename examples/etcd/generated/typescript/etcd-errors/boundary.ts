@@ -427,7 +427,7 @@ export class Exchange {
    * as it is.
    */
   settle(status: number, headers: FieldSource, body: string): Answer | null {
-    if (status < 400 || !this.#isEnveloped(status)) return null;
+    if (!this.isHeld(status)) return null;
     return this.isEnvelope(status, headers, body)
       ? null
       : this.answerStatus(status, headers, body);
@@ -446,16 +446,17 @@ export class Exchange {
     return lacking(error).every((name) => valuesOf(fields, name).length > 0);
   }
 
+  /** Whether an answer under the status has to be seen whole before it leaves. */
+  isHeld(status: number): boolean {
+    const { method, path } = this.request;
+    return status >= 400 && isEnveloped(SURFACES, method, path, status);
+  }
+
   /** The headers of any answer: with the correlation id. */
   withId(headers: Fields): Fields {
     return idIn(CORRELATION, headers) === null
       ? withField(headers, CORRELATION.header, this.correlationId)
       : headers;
-  }
-
-  #isEnveloped(status: number): boolean {
-    const { method, path } = this.request;
-    return isEnveloped(SURFACES, method, path, status);
   }
 
   #answer(

@@ -51,7 +51,7 @@ interface RequestParts {
   readonly method?: string;
   readonly headers?: unknown;
   readonly body?: unknown;
-  readonly signal?: (Signal & { readonly reason?: unknown }) | null;
+  readonly signal?: Signal | null;
   clone?(): unknown;
 }
 
@@ -66,7 +66,7 @@ declare class Headers {
  * throws the exception of the last answer.
  *
  * A write that an idempotency key makes safe gets one, if the key is a header. A body that
- * can be read only once is sent once. An aborted signal ends the wait, and the call rejects
+ * can be read only once is sent once. An aborted signal ends the wait, and `fetch` rejects
  * with its reason.
  */
 export function withRetries<F extends Fetch>(
@@ -96,7 +96,6 @@ export function withRetries<F extends Fetch>(
         return response;
       }
       await sleep(delay, signal);
-      if (signal?.aborted === true) throw signal.reason;
     }
   };
   return sending as F;

@@ -57,8 +57,8 @@ interface AxiosAnswer {
  * the exception of the last answer.
  *
  * A write that an idempotency key makes safe gets one, if the key is a header. A body that
- * can be read only once is sent once. An aborted signal ends the wait, and the call rejects
- * as axios cancels. The body of an error that is asked for as a stream is not read.
+ * can be read only once is sent once. An aborted signal ends the wait, and axios cancels
+ * the call. The body of an error that is asked for as a stream is not read.
  */
 export function withRetries<A extends AxiosAdapter>(
   adapter: A,
@@ -84,7 +84,6 @@ export function withRetries<A extends AxiosAdapter>(
         return give();
       }
       await sleep(delay, config.signal);
-      if (config.signal?.aborted === true) throw canceled();
     }
   };
   return sending as unknown as A;
@@ -137,13 +136,4 @@ function isRepeatable(data: unknown): boolean {
     data === null ||
     !("pipe" in data || "getReader" in data || Symbol.asyncIterator in data)
   );
-}
-
-/** The error of a call that was cancelled, as `axios.isCancel` tells it. */
-function canceled(): Error {
-  return Object.assign(new Error("canceled"), {
-    name: "CanceledError",
-    code: "ERR_CANCELED",
-    __CANCEL__: true,
-  });
 }
