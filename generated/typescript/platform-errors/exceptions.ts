@@ -116,7 +116,7 @@ class Declared<
     super(state.message);
     settle(this, kind.name, state);
     if (options.cause !== undefined) hide(this, "cause", options.cause);
-    for (const name of lacking(this as unknown as e.AnyError)) {
+    for (const name of lacking(this)) {
       throw new RangeError(`${kind.code} under ${String(state.status)} needs the header ${name}`);
     }
   }
@@ -575,24 +575,29 @@ interface ExceptionClass {
   readonly prototype: Declared<ErrorCode, string | null, object>;
 }
 
+/** A class: those of a list would each have a type, compared in pairs by tsc. */
+function listed(each: ExceptionClass): ExceptionClass {
+  return each;
+}
+
 // prettier-ignore
 const CLASSES: readonly ExceptionClass[] = [
-  InvalidRequest,
-  ValidationFailed,
-  UnsupportedMediaType,
-  Unauthenticated,
-  Forbidden,
-  ScopeInsufficient,
-  NotFound,
-  Conflict,
-  AlreadyExists,
-  RateLimited,
-  Timeout,
-  DependencyUnavailable,
-  InternalError,
-  ConstraintViolation,
-  SerializationFailure,
-  StaleRead,
+  listed(InvalidRequest),
+  listed(ValidationFailed),
+  listed(UnsupportedMediaType),
+  listed(Unauthenticated),
+  listed(Forbidden),
+  listed(ScopeInsufficient),
+  listed(NotFound),
+  listed(Conflict),
+  listed(AlreadyExists),
+  listed(RateLimited),
+  listed(Timeout),
+  listed(DependencyUnavailable),
+  listed(InternalError),
+  listed(ConstraintViolation),
+  listed(SerializationFailure),
+  listed(StaleRead),
 ];
 
 const BY_CODE = new Map(
@@ -608,9 +613,8 @@ export function isPlatformError(value: unknown): value is AnyException {
 /** The exception for an error that was read from an answer. */
 export function exceptionOf(error: e.AnyError): AnyException {
   const found = BY_CODE.get(key(error.operation, error.code ?? ""));
-  return error.known && found !== undefined
-    ? restored(found, error)
-    : new UnknownError(error as e.UnknownError);
+  if (error.known && found !== undefined) return restored(found, error);
+  return new UnknownError(error as e.UnknownError);
 }
 
 /** The kind of a code that is shared by all operations. */
@@ -618,8 +622,16 @@ export function kindOfCode(code: ErrorCode): Kind | undefined {
   return BY_CODE.get(key(null, code))?.kind;
 }
 
+/** An error as its sender sees it: an exception, or what `parse` returns. */
+export interface SentError extends e.Common {
+  readonly code: ErrorCode | null;
+  readonly known: boolean;
+  readonly operation: string | null;
+  readonly details: object;
+}
+
 /** The kind of an error, undefined if its code is not declared. */
-export function kindOf(error: e.AnyError): Kind | undefined {
+export function kindOf(error: SentError): Kind | undefined {
   return BY_CODE.get(key(error.operation, error.code ?? ""))?.kind;
 }
 
@@ -645,7 +657,7 @@ export function bare(
 }
 
 /** The headers that an error needs under its status and lacks. */
-export function lacking(error: e.AnyError): readonly string[] {
+export function lacking(error: SentError): readonly string[] {
   const given = Object.entries(error.headers);
   const needed = (error.known ? kindOf(error)?.headers : undefined) ?? [];
   return needed

@@ -20,7 +20,7 @@ RESERVED = frozenset(
         *("TypeError", "URIError"),
         *("AnyException", "CodeValue", "ConstantField", "Declared", "DerivedField"),
         *("EnvelopeName", "ExceptionClass", "Fallback", "NonNullable", "Options"),
-        *("Parameters", "Reflect", "ReturnType", "Span"),
+        *("Parameters", "Reflect", "ReturnType", "SentError", "Span"),
     }
 )
 

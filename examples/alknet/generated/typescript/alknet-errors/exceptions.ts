@@ -117,7 +117,7 @@ class Declared<
     super(state.message);
     settle(this, kind.name, state);
     if (options.cause !== undefined) hide(this, "cause", options.cause);
-    for (const name of lacking(this as unknown as e.AnyError)) {
+    for (const name of lacking(this)) {
       throw new RangeError(`${kind.code} under ${String(state.status)} needs the header ${name}`);
     }
   }
@@ -421,19 +421,24 @@ interface ExceptionClass {
   readonly prototype: Declared<ErrorCode, string | null, object>;
 }
 
+/** A class: those of a list would each have a type, compared in pairs by tsc. */
+function listed(each: ExceptionClass): ExceptionClass {
+  return each;
+}
+
 // prettier-ignore
 const CLASSES: readonly ExceptionClass[] = [
-  NotFound,
-  Forbidden,
-  InvalidInput,
-  InvalidOperationType,
-  Internal,
-  Timeout,
-  ReadFileFileNotFound,
-  ReadFilePermissionDenied,
-  CreateMachineInsufficientCredits,
-  CreateMachineRateLimited,
-  ChatContextOverflow,
+  listed(NotFound),
+  listed(Forbidden),
+  listed(InvalidInput),
+  listed(InvalidOperationType),
+  listed(Internal),
+  listed(Timeout),
+  listed(ReadFileFileNotFound),
+  listed(ReadFilePermissionDenied),
+  listed(CreateMachineInsufficientCredits),
+  listed(CreateMachineRateLimited),
+  listed(ChatContextOverflow),
 ];
 
 const BY_CODE = new Map(
@@ -449,9 +454,8 @@ export function isAlknetError(value: unknown): value is AnyException {
 /** The exception for an error that was read from an answer. */
 export function exceptionOf(error: e.AnyError): AnyException {
   const found = BY_CODE.get(key(error.operation, error.code ?? ""));
-  return error.known && found !== undefined
-    ? restored(found, error)
-    : new UnknownError(error as e.UnknownError);
+  if (error.known && found !== undefined) return restored(found, error);
+  return new UnknownError(error as e.UnknownError);
 }
 
 /** The kind of a code that is shared by all operations. */
@@ -459,8 +463,16 @@ export function kindOfCode(code: ErrorCode): Kind | undefined {
   return BY_CODE.get(key(null, code))?.kind;
 }
 
+/** An error as its sender sees it: an exception, or what `parse` returns. */
+export interface SentError extends e.Common {
+  readonly code: ErrorCode | null;
+  readonly known: boolean;
+  readonly operation: string | null;
+  readonly details: object;
+}
+
 /** The kind of an error, undefined if its code is not declared. */
-export function kindOf(error: e.AnyError): Kind | undefined {
+export function kindOf(error: SentError): Kind | undefined {
   return BY_CODE.get(key(error.operation, error.code ?? ""))?.kind;
 }
 
@@ -486,7 +498,7 @@ export function bare(
 }
 
 /** The headers that an error needs under its status and lacks. */
-export function lacking(error: e.AnyError): readonly string[] {
+export function lacking(error: SentError): readonly string[] {
   const given = Object.entries(error.headers);
   const needed = (error.known ? kindOf(error)?.headers : undefined) ?? [];
   return needed

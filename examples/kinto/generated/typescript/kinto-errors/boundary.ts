@@ -32,14 +32,13 @@ import {
 import { entriesOf } from "./catalog.js";
 import { type ErrorCode, FACTS, type Facts } from "./codes.js";
 import {
-  type AnyException,
   type EnvelopeName,
   FALLBACKS,
   type Kind,
   bare,
   codesFor,
   exceptionOf,
-  isKintoError as isException,
+  KintoError as ServiceError,
   kindOfCode,
   lacking,
   wait,
@@ -97,12 +96,12 @@ export interface LogLine {
 export interface BoundaryOptions {
   readonly envelope?: EnvelopeName | undefined;
   readonly choose?:
-    ((problem: Problem) => AnyException | null | undefined) | undefined;
+    ((problem: Problem) => ServiceError | null | undefined) | undefined;
   readonly retryAfter?: number | null | undefined;
   readonly challenge?: string | null | undefined;
   readonly log?: ((line: LogLine) => void) | undefined;
   readonly complete?:
-    ((error: AnyException) => Readonly<Record<string, unknown>>) | undefined;
+    ((error: ServiceError) => Readonly<Record<string, unknown>>) | undefined;
 }
 
 // prettier-ignore
@@ -256,7 +255,7 @@ export class Boundary {
     status: number,
     given: readonly string[],
     id: string,
-  ): AnyException {
+  ): ServiceError {
     const found = this.#chosen(status, given);
     if (found === null) {
       throw new RangeError(`no answer to a bare ${String(status)}`);
@@ -275,12 +274,12 @@ export class Boundary {
     }
   }
 
-  #own({ error, status, headers, body }: Problem): AnyException | null {
-    if (isException(error)) return error.known ? error : null;
+  #own({ error, status, headers, body }: Problem): ServiceError | null {
+    if (error instanceof ServiceError) return error.known ? error : null;
     return error === undefined ? ownError(body, status, headers) : null;
   }
 
-  #byItself(problem: Problem, given: readonly string[]): AnyException {
+  #byItself(problem: Problem, given: readonly string[]): ServiceError {
     const { error, status, correlationId: id } = problem;
     const isInternal =
       error !== undefined &&
@@ -291,7 +290,7 @@ export class Boundary {
   }
 
   #written(
-    error: AnyException,
+    error: ServiceError,
     id: string,
     given: readonly string[],
     completed: Readonly<Record<string, unknown>>,
@@ -395,7 +394,7 @@ export class Exchange {
 
   /** The answer to an exception; `kept` are headers that outlive an answer. */
   answerError(error: unknown, kept: FieldSource = {}): Answer {
-    const made = isException(error) ? null : madeBy(error);
+    const made = error instanceof ServiceError ? null : madeBy(error);
     if (made === null) {
       return this.#answer(500, error ?? new Error("nothing was thrown"), kept);
     }
@@ -529,7 +528,7 @@ export function fieldOf({ place }: InvalidInput): string {
 export function invalidInput(
   _failures: readonly InvalidInput[],
   _status = 422,
-): AnyException {
+): ServiceError {
   return bare("INVALID_PARAMETERS");
 }
 
@@ -553,13 +552,14 @@ function ownError(
   body: string,
   status: number,
   headers: Fields,
-): AnyException | null {
+): ServiceError | null {
   const answer = { status, headers: Object.fromEntries(headers) };
   const wire = fittingCode(body, answer);
   const own = entriesOf(wire).find(({ facts }) => mayHave(facts, status));
   if (own === undefined) return null;
   const found = parse(body, { ...answer, operation: own.operation });
-  return found.known ? exceptionOf(found) : null;
+  if (!found.known) return null;
+  return exceptionOf(found);
 }
 
 /**
@@ -579,7 +579,7 @@ function idSlot(_id: string): Record<string, unknown> {
   return {};
 }
 
-function memberOf<T>(error: AnyException, name: string): T | null {
+function memberOf<T>(error: ServiceError, name: string): T | null {
   return (error as object as Record<string, T | null>)[name] ?? null;
 }
 

@@ -8,10 +8,10 @@ import { type Fields, withField } from "./_runtime/fields.js";
 import * as retryAfter from "./_runtime/retry-after.js";
 import { type Picture, compileShape, scalarText } from "./_runtime/shape.js";
 import { factsOf } from "./catalog.js";
-import type { AnyError } from "./errors.js";
 import {
   type ConstantField,
   type EnvelopeName,
+  type SentError,
   kindOf,
   withConstants,
 } from "./exceptions.js";
@@ -71,7 +71,7 @@ const CONSTANTS: readonly ConstantField[] = [
 /** The member of errors for each slot, and the header that repeats it. */
 // prettier-ignore
 const PLACES: readonly {
-  readonly member: keyof AnyError;
+  readonly member: string;
   readonly slot: string;
   readonly header: string | null;
 }[] = [
@@ -110,12 +110,12 @@ export function mediaTypeOf(envelope: EnvelopeName): string {
  * The body of an error, as JSON data. Throws TypeError if the envelope needs a value that
  * was not given.
  */
-export function toEnvelope(error: AnyError, how: Rendering = {}): unknown {
+export function toEnvelope(error: SentError, how: Rendering = {}): unknown {
   return written(error, how).content;
 }
 
 /** The whole answer. A code without an HTTP status is sent as 500. */
-export function render(error: AnyError, how: Rendering = {}): Rendered {
+export function render(error: SentError, how: Rendering = {}): Rendered {
   const { name, content, values } = written(error, how);
   const several = [...[...error.others].reverse(), error];
   const status = commonStatus(several.map((each) => each.status ?? 500));
@@ -157,7 +157,7 @@ export function render(error: AnyError, how: Rendering = {}): Rendered {
 
 /** An error as an envelope has it, and the values of its slots. */
 function written(
-  error: AnyError,
+  error: SentError,
   how: Rendering,
 ): {
   readonly name: EnvelopeName;
@@ -187,7 +187,7 @@ function written(
 
 /** The value of each slot of an error, null if it has none. */
 function slotValues(
-  error: AnyError,
+  error: SentError,
   name: EnvelopeName,
 ): Record<string, unknown> {
   const facts = factsOf(error);
@@ -196,6 +196,7 @@ function slotValues(
   const details = isEmpty && !shown ? null : error.details;
   const { status } = error;
   const { wire } = facts;
+  const members = error as object as Readonly<Record<string, unknown>>;
   const values: Record<string, unknown> = {
     code: wire,
     message: error.message,
@@ -207,7 +208,7 @@ function slotValues(
     details: listed && details !== null ? [details] : details,
   };
   for (const { member, slot } of PLACES) {
-    const value: unknown = error[member] ?? null;
+    const value = members[member] ?? null;
     const isLacking = value === null && slot in NEEDED;
     values[slot] = isLacking ? undefined : value;
   }

@@ -30,14 +30,13 @@ import {
 import { entriesOf } from "./catalog.js";
 import { type ErrorCode, FACTS, type Facts } from "./codes.js";
 import {
-  type AnyException,
   type EnvelopeName,
   FALLBACKS,
   type Kind,
   bare,
   codesFor,
   exceptionOf,
-  isTheodosiaError as isException,
+  TheodosiaError as ServiceError,
   kindOfCode,
   lacking,
   wait,
@@ -95,12 +94,12 @@ export interface LogLine {
 export interface BoundaryOptions {
   readonly envelope?: EnvelopeName | undefined;
   readonly choose?:
-    ((problem: Problem) => AnyException | null | undefined) | undefined;
+    ((problem: Problem) => ServiceError | null | undefined) | undefined;
   readonly retryAfter?: number | null | undefined;
   readonly challenge?: string | null | undefined;
   readonly log?: ((line: LogLine) => void) | undefined;
   readonly complete?:
-    ((error: AnyException) => Readonly<Record<string, unknown>>) | undefined;
+    ((error: ServiceError) => Readonly<Record<string, unknown>>) | undefined;
 }
 
 // prettier-ignore
@@ -216,7 +215,7 @@ export class Boundary {
     status: number,
     given: readonly string[],
     id: string,
-  ): AnyException {
+  ): ServiceError {
     const found = this.#chosen(status, given);
     if (found === null) {
       throw new RangeError(`no answer to a bare ${String(status)}`);
@@ -235,12 +234,12 @@ export class Boundary {
     }
   }
 
-  #own({ error, status, headers, body }: Problem): AnyException | null {
-    if (isException(error)) return error.known ? error : null;
+  #own({ error, status, headers, body }: Problem): ServiceError | null {
+    if (error instanceof ServiceError) return error.known ? error : null;
     return error === undefined ? ownError(body, status, headers) : null;
   }
 
-  #byItself(problem: Problem, given: readonly string[]): AnyException {
+  #byItself(problem: Problem, given: readonly string[]): ServiceError {
     const { error, status, correlationId: id } = problem;
     const isInternal =
       error !== undefined &&
@@ -251,7 +250,7 @@ export class Boundary {
   }
 
   #written(
-    error: AnyException,
+    error: ServiceError,
     id: string,
     given: readonly string[],
     completed: Readonly<Record<string, unknown>>,
@@ -355,7 +354,7 @@ export class Exchange {
 
   /** The answer to an exception; `kept` are headers that outlive an answer. */
   answerError(error: unknown, kept: FieldSource = {}): Answer {
-    const made = isException(error) ? null : madeBy(error);
+    const made = error instanceof ServiceError ? null : madeBy(error);
     if (made === null) {
       return this.#answer(500, error ?? new Error("nothing was thrown"), kept);
     }
@@ -488,7 +487,7 @@ export function fieldOf({ place }: InvalidInput): string {
 export function invalidInput(
   _failures: readonly InvalidInput[],
   status = 422,
-): AnyException {
+): ServiceError {
   return new Boundary({ choose: () => null }).forStatus(status, [], "");
 }
 
@@ -512,13 +511,14 @@ function ownError(
   body: string,
   status: number,
   headers: Fields,
-): AnyException | null {
+): ServiceError | null {
   const answer = { status, headers: Object.fromEntries(headers) };
   const wire = fittingCode(body, answer);
   const own = entriesOf(wire).find(({ facts }) => mayHave(facts, status));
   if (own === undefined) return null;
   const found = parse(body, { ...answer, operation: own.operation });
-  return found.known ? exceptionOf(found) : null;
+  if (!found.known) return null;
+  return exceptionOf(found);
 }
 
 /**
@@ -538,7 +538,7 @@ function idSlot(_id: string): Record<string, unknown> {
   return {};
 }
 
-function memberOf<T>(error: AnyException, name: string): T | null {
+function memberOf<T>(error: ServiceError, name: string): T | null {
   return (error as object as Record<string, T | null>)[name] ?? null;
 }
 

@@ -11,7 +11,6 @@ import {
   type RetriableRule,
   type Wire,
 } from "./codes.js";
-import type { AnyError } from "./errors.js";
 
 /** A declared error; `flagKey` is the details key that is its retry flag. */
 export interface Entry {
@@ -162,7 +161,11 @@ export function isDeclared(wire: unknown): boolean {
 }
 
 /** The facts of an error's code. */
-export function factsOf(error: AnyError): Facts {
+export function factsOf(error: {
+  readonly code: string | null;
+  readonly operation: string | null;
+  readonly known: boolean;
+}): Facts {
   const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
   return error.known && entry !== undefined ? entry.facts : UNKNOWN;
 }

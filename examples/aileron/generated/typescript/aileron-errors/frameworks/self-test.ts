@@ -9,7 +9,7 @@
 import { type FieldSource, fieldsOf, valuesOf } from "../_runtime/fields.js";
 import { Boundary, CORRELATION, statusCode } from "../boundary.js";
 import { type ErrorCode, FACTS, type Facts } from "../codes.js";
-import { type AnyException, bare, lacking } from "../exceptions.js";
+import { type SentError, bare, lacking } from "../exceptions.js";
 
 /** An answer, such as that of `fetch`. */
 export interface Reply {
@@ -92,7 +92,7 @@ async function failing(
 }
 
 /** An error that no bare status stands for, if there is any. */
-function raisedError(): AnyException {
+function raisedError(): SentError {
   const codes = Object.entries<Facts>(FACTS).filter(([, { status }]) => status);
   const refused = codes.find(
     ([code, { status }]) =>
@@ -105,7 +105,7 @@ function raisedError(): AnyException {
   return bare(code as ErrorCode);
 }
 
-function wireOf(error: AnyException): string {
+function wireOf(error: SentError): string {
   return error.code === null ? "" : String(FACTS[error.code].wire);
 }
 

@@ -112,9 +112,8 @@ export async function throwForError<R extends FetchedResponse>(
 
 async function errorIn(response: FetchedResponse): Promise<AnyError | null> {
   const { status, headers } = response;
-  return mayBeError(status, headers)
-    ? errorOf(status, headers, await response.clone().text())
-    : null;
+  if (!mayBeError(status, headers)) return null;
+  return errorOf(status, headers, await response.clone().text());
 }
 
 function isRequest(input: unknown): input is RequestParts {

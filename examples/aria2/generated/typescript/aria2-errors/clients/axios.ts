@@ -12,6 +12,7 @@
 // compile examples/aria2/taxonomy.yaml
 
 import { type FieldSource, fieldsOf } from "../_runtime/fields.js";
+import type { AnyError } from "../errors.js";
 import { exceptionOf } from "../exceptions.js";
 import {
   Retries,
@@ -72,10 +73,7 @@ export function withRetries<A extends AxiosAdapter>(
     for (;;) {
       const { answer, give } = await answerOf(adapter(config));
       if (answer === null) return give();
-      const headers = headersOf(answer);
-      const error = mayBeError(answer.status, headers)
-        ? errorOf(answer.status, headers, textOf(answer.data))
-        : null;
+      const error = errorIn(answer);
       const own = config.headers.toJSON();
       const repeatable = isRepeatable(config.data);
       const delay = call.delay(error, method, own, repeatable);
@@ -111,6 +109,13 @@ async function answerOf(sent: Promise<unknown>): Promise<{
       },
     };
   }
+}
+
+function errorIn(answer: AxiosAnswer): AnyError | null {
+  const { status, data } = answer;
+  const headers = headersOf(answer);
+  if (!mayBeError(status, headers)) return null;
+  return errorOf(status, headers, textOf(data));
 }
 
 function headersOf({ headers }: AxiosAnswer): FieldSource {

@@ -21,12 +21,13 @@ import {
   type InvalidInput,
   invalidInput,
 } from "../boundary.js";
-import type { AnyException } from "../exceptions.js";
+// prettier-ignore
+import type { Aria2Error as ServiceError } from "../exceptions.js";
 import { type Reply, checkReplies, testedError } from "./self-test.js";
 
 /** `refuse` chooses the error of input that Fastify refuses. */
 export interface FastifyOptions extends BoundaryOptions {
-  readonly refuse?: (failures: readonly InvalidInput[]) => AnyException;
+  readonly refuse?: (failures: readonly InvalidInput[]) => ServiceError;
 }
 
 interface Request {

@@ -19,7 +19,8 @@ import {
   type InvalidInput,
   invalidInput,
 } from "../boundary.js";
-import type { AnyException } from "../exceptions.js";
+// prettier-ignore
+import type { EtcdError as ServiceError } from "../exceptions.js";
 import type { FieldSource } from "../_runtime/fields.js";
 import {
   type NodeRequest,
@@ -118,7 +119,7 @@ export interface NestValidationError {
 }
 
 /** The error of input that a `ValidationPipe` refuses. */
-export function refuse(errors: readonly NestValidationError[]): AnyException {
+export function refuse(errors: readonly NestValidationError[]): ServiceError {
   return invalidInput(failuresOf(errors, ["body"]));
 }
 
