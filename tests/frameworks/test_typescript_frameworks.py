@@ -162,8 +162,8 @@ def test_a_shop_on_node_of_the_previous_version_keeps_every_law(
 
 
 def check_laws(framework: NodeFramework, factory: pytest.TempPathFactory, tmp_path: Path) -> None:
-    """Each law holds, the log says once that a bare 409 has no code of its own, and the page has the
-    row.
+    """Each law holds, the log says once that a bare 409 has no code of its own, and the page has
+    the row.
     """
     with running(framework, compiled(framework, factory), tmp_path / "log") as shop:
         broken = failures(shop)
@@ -197,7 +197,9 @@ def test_the_suite_finds_nothing_in_a_shop_on_node(
 def test_each_law_is_broken_on_node_without_the_boundary(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """An Express shop without the boundary breaks each law, but for those that Express keeps alone."""
+    """An Express shop without the boundary breaks each law, but for those that Express keeps
+    alone.
+    """
     folder = tmp_path / "unwired"
     shutil.copytree(compiled(CURRENT["express"], tmp_path_factory), folder, symlinks=True)
     module = folder / "shop-errors/frameworks/express.js"
@@ -228,8 +230,8 @@ def run_snippets(framework: NodeFramework, folder: Path, text: str) -> str:
 def test_a_page_on_node_adopts_in_ten_lines(
     name: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """The first snippet of a page has at most ten lines. All snippets, compiled as they stand, leave
-    nothing for the self-test to find.
+    """The first snippet of a page has at most ten lines. All snippets, compiled as they stand,
+    leave nothing for the self-test to find.
     """
     text = (ADOPT / f"{name}.md").read_text(encoding="utf-8")
     snippets = re.findall(r"^```ts\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
