@@ -84,7 +84,9 @@ def stands(data: Any, path: tuple[str, ...]) -> Any:
 #: Constructs to which nothing refers, and the targets whose files contain them.
 ALONE = {
     ("taxonomy.yaml", "obligations.sdk"): {"markdown"},
-    ("taxonomy.yaml", "headers.Cache-Control"): {"python", "openapi", "markdown", "overlay"},
+    ("taxonomy.yaml", "headers.Cache-Control"): {
+        *("python", "typescript", "openapi", "markdown", "overlay"),
+    },
     ("taxonomy.yaml", "surfaces.events"): {"surfaces", "markdown"},
     ("taxonomy.yaml", "privacy"): {"markdown"},
     ("examples/aileron/taxonomy.yaml", "envelopes.failure.fields.retriable"): {"markdown"},

@@ -40,6 +40,9 @@ SHOPS = {
     "aiohttp": ("aiohttp", "aiohttp"),
 }
 
+#: The frameworks of `test_typescript_frameworks`, in the order of the table.
+ON_NODE = ("Express", "Hono", "Fastify", "Nest")
+
 #: The previous major version of each, with what it needs in another version than ours. Those that
 #: have no other major version: one of two years ago.
 PREVIOUS = {
@@ -103,19 +106,23 @@ def short(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def row(framework: str, version: str, broken: dict[str, str]) -> str:
-    """The row of the table."""
+def table_row(name: str, broken: dict[str, str], *, by_hand: bool) -> str:
+    """The row of a framework and its version in the table."""
     cells = [
         "limit" if law in broken else "by hand" if law == "validation" and by_hand else "yes"
         for law in LAWS
-        for by_hand in [framework in BY_HAND]
     ]
-    return f"| {SHOPS[framework][1]} {version} | {' | '.join(cells)} |"
+    return f"| {name} | {' | '.join(cells)} |"
 
 
 def keep(framework: str, version: str, broken: dict[str, str]) -> None:
     """Compare a row with the page, or write it."""
-    wanted = row(framework, version, broken)
+    name = f"{SHOPS[framework][1]} {version}"
+    keep_row(table_row(name, broken, by_hand=framework in BY_HAND))
+
+
+def keep_row(wanted: str) -> None:
+    """Compare a row with the page, or write it."""
     title = wanted.split(" | ")[0]
     text = PAGE.read_text(encoding="utf-8")
     if os.environ.get("FAULTSPEC_WRITE") and wanted not in text:
@@ -125,13 +132,13 @@ def keep(framework: str, version: str, broken: dict[str, str]) -> None:
             rows = list(takewhile(lambda line: line.startswith("|"), lines[start + 1 :]))
             after = lines[start + 1 + len(rows) :]
             rows = [line for line in rows if not line.startswith(f"{title} |")] + [wanted]
-            order = [name for _, name in SHOPS.values()]
-            rows.sort(key=lambda line: (_place(line, order), line))
+            rows.sort(key=lambda line: (_place(line), line))
             PAGE.write_text("\n".join([*lines[: start + 1], *rows, *after]) + "\n", "utf-8")
     assert wanted in PAGE.read_text(encoding="utf-8"), wanted
 
 
-def _place(line: str, order: list[str]) -> int:
+def _place(line: str) -> int:
+    order = [*(name for _, name in SHOPS.values()), *ON_NODE]
     return next(index for index, name in enumerate(order) if line.startswith(f"| {name} "))
 
 
@@ -230,7 +237,7 @@ print(first)
     assert "ShopOrderClosed" not in text
 
 
-PAGES = sorted(path.stem for path in ADOPT.glob("*.md"))
+PAGES = {path.stem for path in ADOPT.glob("*.md")} - {name.lower() for name in ON_NODE}
 
 #: How a page of adoption is checked: the call that has to find no problems. Pages of bare
 #: applications have none.
@@ -269,7 +276,7 @@ print(check())
 
 def test_every_framework_has_a_page() -> None:
     """Each generated module and each bare protocol has a page, and no page is left over."""
-    assert set(CHECKS) == set(PAGES)
+    assert set(CHECKS) == PAGES
 
 
 @pytest.mark.parametrize("page", CHECKS)

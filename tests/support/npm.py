@@ -20,14 +20,14 @@ QUIET = (
 )
 
 
-def installed(tools: Mapping[str, str], proof: str) -> Path:
+def installed(tools: Mapping[str, str], proof: str, name: str | None = None) -> Path:
     """The folder ``node_modules`` with these versions; skips if npm cannot install them.
 
-    ``proof``: what must be there for an earlier installation to be whole.
+    ``proof``: what must be there for an earlier installation to be whole. ``name``: of the folder
+    in the cache, by default the tools and their versions.
     """
-    folder = (
-        ROOT / ".cache" / "node" / "-".join(f"{tool}-{version}" for tool, version in tools.items())
-    )
+    versions = "-".join(f"{tool}-{version}" for tool, version in tools.items())
+    folder = ROOT / ".cache" / "node" / (name or versions)
     with locked(folder.with_suffix(".lock")):
         if not (folder / "node_modules" / proof).exists():
             names = " and ".join(tools)

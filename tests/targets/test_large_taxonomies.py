@@ -60,6 +60,20 @@ def client(size: int) -> str:
     )
 
 
+#: A service and a client with the exceptions of the package.
+SERVICE = """
+import { Boundary } from "./many-errors/boundary.js";
+import { withRetries as withAxiosRetries } from "./many-errors/clients/axios.js";
+import { withRetries } from "./many-errors/clients/fetch.js";
+import { isManyError } from "./many-errors/exceptions.js";
+import { errorBoundary } from "./many-errors/frameworks/express.js";
+export const parts = [Boundary, withAxiosRetries, withRetries, errorBoundary];
+export function told(error: unknown): string | number | null | undefined {
+  return isManyError(error) && error.code === "code_7" ? error.details.reason_7 : null;
+}
+"""
+
+
 #: The first is beyond the thousand at which unions of the errors of a code are too complex for the
 #: compiler (TS2859), and takes seconds.
 SIZES = [1_200, pytest.param(10_000, marks=pytest.mark.full)]
@@ -76,7 +90,10 @@ def test_typescript_of_many_codes_is_typed_as_that_of_few(size: int, tmp_path: P
     write(render(taxonomy, [SHIPPED["typescript"]], "many.yaml"), tmp_path, ["typescript"])
     folder = tmp_path / "typescript"
     (folder / "client.ts").write_text(client(size))
-    lines = tsc(folder, "--noEmit", "--module", "nodenext", "client.ts").stdout.splitlines()
+    (folder / "service.ts").write_text(SERVICE)
+    lines = tsc(
+        folder, "--noEmit", "--module", "nodenext", "client.ts", "service.ts"
+    ).stdout.splitlines()
     errors = [line for line in lines if not line.startswith(" ")]
     assert [line.partition(": ")[2][:50] for line in errors] == [
         "error TS2551: Property 'reason_8' does not exist on"[:50],

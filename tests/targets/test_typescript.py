@@ -488,8 +488,13 @@ def test_it_is_laid_out_as_prettier_would(compiled: Compiled) -> None:
 def test_it_imports_nothing_from_outside(compiled: Compiled) -> None:
     """There is nothing to install: every import is of a file beside it."""
     for each in sources(compiled.folder):
-        text = (compiled.folder / "typescript" / each).read_text()
-        assert all(path.startswith("./") for path in re.findall(r'from "([^"]+)"', text)), each
+        file = compiled.folder / "typescript" / each
+        package = compiled.folder.joinpath("typescript", *Path(each).parts[:2])
+        for path in re.findall(r'^(?:import|export|\}) .*from "([^"]+)"', file.read_text(), re.M):
+            assert path.startswith("."), (each, path)
+            found = (file.parent / path).resolve().with_suffix(".ts")
+            assert found.is_file(), (each, path)
+            assert found.is_relative_to(package.resolve()), (each, path)
 
 
 def test_it_reads_the_codes_of_well_known_shapes(compiled: Compiled) -> None:
@@ -1607,7 +1612,7 @@ def test_odd_names_stay_distinct(compiled: Compiled) -> None:
     for (operation, code, wire), found in zip(asked, compiled.ask(questions), strict=True):
         error = found["error"]
         assert (error["known"], error["code"], error["operation"]) == (True, code, operation)
-        assert (error["rawSlot"], error["constructor"], error["plain"]) == ("r", "c", "p")
+        assert (error["rawSlot"], error["constructorSlot"], error["plain"]) == ("r", "c", "p")
         assert found["facts"]["wire"] == wire
         assert found["plan"]["retry"] == (code in ("class", "__proto__") and operation is None), (
             found["plan"]

@@ -22,10 +22,21 @@ def compile_route(pattern: str) -> Route:
 
     ``{param}`` is a segment, ``*`` anything within a segment, ``**`` any number of segments.
     """
+    method, pieces = _split(pattern)
+    regex = write_plain(pieces) if _is_fast(pieces) else _write_leftmost(pieces)
+    return Route(method, re.compile(regex, re.DOTALL))
+
+
+def plain_route(pattern: str) -> tuple[str | None, str]:
+    """The method, and an expression of the path for engines without atomic groups."""
+    method, pieces = _split(pattern)
+    return method, write_plain(pieces)
+
+
+def _split(pattern: str) -> tuple[str | None, list[str]]:
     method, space, path = pattern.rpartition(" ")
     pieces = [piece for piece in re.split(r"(/\*\*|\*\*|\*|\{[^{}/]*\})", path) if piece]
-    regex = write_plain(pieces) if _is_fast(pieces) else _write_leftmost(pieces)
-    return Route(method.strip().upper() if space else None, re.compile(regex, re.DOTALL))
+    return method.strip().upper() if space else None, pieces
 
 
 _FREE = {"/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "{": "[^/]+"}

@@ -127,6 +127,15 @@ _PYTHON_FRAMEWORKS = (
 
 _TYPESCRIPT_MODULES = ("index", "catalog", "codes", "details", "errors", "retry", "wire")
 
+_TYPESCRIPT_PARTS = {
+    "view.exceptions": ("exceptions", "retrying", "clients/axios", "clients/fetch"),
+    "view.servers": (
+        *("boundary", "render"),
+        *("frameworks/express", "frameworks/fastify", "frameworks/hono"),
+        *("frameworks/nest", "frameworks/node", "frameworks/self-test"),
+    ),
+}
+
 _TARGETS = (
     _shipped_target(
         "python",
@@ -151,12 +160,19 @@ _TARGETS = (
     ),
     _shipped_target(
         "typescript",
-        "a union of the errors, parse, type guards, retry planner; nothing to install",
+        "a union of the errors, parse, type guards, retry planner; exceptions, servers, clients",
         *(
-            Output(f"{module}.ts.jinja", f"{{{{ view.folder }}}}/{module}.ts")
-            for module in _TYPESCRIPT_MODULES
+            *(
+                Output(f"{module}.ts.jinja", f"{{{{ view.folder }}}}/{module}.ts")
+                for module in _TYPESCRIPT_MODULES
+            ),
+            Output("renderings.ts.jinja", "{{ view.folder }}/renderings.ts", "view.renderings"),
+            *(
+                Output(f"{module}.ts.jinja", f"{{{{ each.folder }}}}/{module}.ts", each=part)
+                for part, modules in _TYPESCRIPT_PARTS.items()
+                for module in modules
+            ),
         ),
-        Output("renderings.ts.jinja", "{{ view.folder }}/renderings.ts", each="view.renderings"),
         packaged="folder",
     ),
     _shipped_target(

@@ -67,6 +67,43 @@ export type Retriability = keyof {
 /** A value of the code slot. */
 export type Wire = string | number;
 
+/** The values of the code slot of declared errors. */
+// prettier-ignore
+export type CodeValue = keyof {
+  /** The request cannot be understood. */
+  invalid_request: never;
+  /** The request is understood and a value in it is not allowed. */
+  validation_failed: never;
+  /** The body is in a format the service does not read. */
+  unsupported_media_type: never;
+  /** The caller is not known. */
+  unauthenticated: never;
+  /** The caller is known and may not do this. */
+  forbidden: never;
+  /** The caller's token lacks a scope. */
+  scope_insufficient: never;
+  /** There is no such resource, or none the caller may know of. */
+  not_found: never;
+  /** The request contradicts the state of a resource. */
+  conflict: never;
+  /** What was to be created is there already. */
+  already_exists: never;
+  /** The caller exceeded its rate. */
+  rate_limited: never;
+  /** The work was not done in time. */
+  timeout: never;
+  /** Something the service needs cannot be reached. */
+  dependency_unavailable: never;
+  /** The platform failed in a way it did not expect. */
+  internal_error: never;
+  /** The change would break an invariant of the data. */
+  constraint_violation: never;
+  /** A concurrent transaction won. */
+  serialization_failure: never;
+  /** The resource changed since the client read it. */
+  stale_read: never;
+};
+
 /** The names of the retry policies. */
 export type PolicyName = keyof {
   exponential_jitter: never;

@@ -10,6 +10,7 @@ from faultspec.language.model import (
     Code,
     DetailMember,
     Fallback,
+    Field,
     Surface,
     Taxonomy,
 )
@@ -300,8 +301,8 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         translates=bool(taxonomy.upstream and taxonomy.upstream.codes),
     )
     unknown = _unknown_row(taxonomy, members, errors)
-    internal = members.get(_internal(taxonomy) or "")
-    envelope, bare = _first_envelope(taxonomy, "http"), bare_codes(taxonomy, members)
+    internal = members.get(internal_code(taxonomy) or "")
+    envelope, bare = first_envelope(taxonomy, "http"), bare_codes(taxonomy, members)
     return PythonView(
         header=model.header,
         title=taxonomy.title,
@@ -332,13 +333,13 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         needed={slot.slot: slot.attribute for slot in slots if slot.needed and not slot.generate},
         literals=types.named,
         envelopes=tuple(map(envelope_row, taxonomy.envelopes.values())),
-        envelope=_first_envelope(taxonomy),
+        envelope=first_envelope(taxonomy),
         headers=facts.general_constants(taxonomy),
         carried=carried_headers(taxonomy),
         flag_key=package.flag,
         asks=asks,
         internal=internal,
-        undeclared_key=_undeclared_key(taxonomy) if internal else None,
+        undeclared_key=undeclared_key(taxonomy) if internal else None,
         retry=_retry(taxonomy, members),
         boundary=BoundaryRows(
             envelope=envelope,
@@ -427,7 +428,7 @@ def _unknown_row(
     )
 
 
-def _internal(taxonomy: Taxonomy) -> str | None:
+def internal_code(taxonomy: Taxonomy) -> str | None:
     """The code that an undeclared error becomes: as declared, else the fallback of 500, else that
     of unknown codes.
     """
@@ -439,23 +440,31 @@ def _internal(taxonomy: Taxonomy) -> str | None:
     return taxonomy.unknown.becomes if taxonomy.unknown else None
 
 
-def _undeclared_key(taxonomy: Taxonomy) -> str | None:
+def undeclared_key(taxonomy: Taxonomy) -> str | None:
+    """The details key that keeps the code of an undeclared error."""
     place = (taxonomy.undeclared.original_code or "") if taxonomy.undeclared else ""
     inside = place.count("/") == 2 and place.startswith("/details/")
     return place.removeprefix("/details/") if inside else None
 
 
 def _correlation(taxonomy: Taxonomy, slots: Iterable[PythonSlotRow]) -> CorrelationRow:
+    found = correlation(taxonomy)
+    own = (row.attribute for row in slots if row.slot == found.slot)
+    return found._replace(attribute=next(own, None))
+
+
+def correlation(taxonomy: Taxonomy) -> CorrelationRow:
+    """The header of the correlation id, its formats and its slot."""
     field = next((field for field in taxonomy.fields() if field.echo), None)
     if field is None:
         return CorrelationRow("X-Request-Id", ("token",), None, None)
-    return CorrelationRow(
-        header=field.echo or "X-Request-Id",
-        formats=tuple(format_ for format_ in field.schema.format if format_ in ids.PATTERNS)
-        or ("token",),
-        attribute=next(row.attribute for row in slots if row.slot == field.slot),
-        slot=field.slot,
-    )
+    formats = known_formats(field) or ("token",)
+    return CorrelationRow(field.echo or "X-Request-Id", formats, None, field.slot)
+
+
+def known_formats(field: Field) -> tuple[str, ...]:
+    """The formats of a field in which the runtime makes identifiers."""
+    return tuple(format_ for format_ in field.schema.format if format_ in ids.PATTERNS)
 
 
 def _retry(taxonomy: Taxonomy, members: Members) -> RetryRows:
@@ -496,6 +505,11 @@ def _width(fallback: Fallback) -> int:
 
 
 def _surfaces(taxonomy: Taxonomy) -> tuple[object, ...]:
+    """The rows of the surfaces that the boundary tells apart."""
+    return tuple(map(_surface, boundary_surfaces(taxonomy)))
+
+
+def boundary_surfaces(taxonomy: Taxonomy) -> tuple[Surface, ...]:
     """The HTTP surfaces whose errors need no envelope, and those before them; none if all have
     envelopes.
 
@@ -507,12 +521,13 @@ def _surfaces(taxonomy: Taxonomy) -> tuple[object, ...]:
         if surface.transport == "http" and not surface.match.reads_request
     ]
     last = max(
-        (index for index, surface in enumerate(http) if not _has_envelope(surface)), default=-1
+        (index for index, surface in enumerate(http) if not has_envelope(surface)), default=-1
     )
-    return tuple(map(_surface, http[: last + 1]))
+    return tuple(http[: last + 1])
 
 
-def _has_envelope(surface: Surface) -> bool:
+def has_envelope(surface: Surface) -> bool:
+    """Whether the errors of a surface need an envelope."""
     return bool(surface.envelopes) and surface.reason is None
 
 
@@ -521,7 +536,7 @@ def _surface(surface: Surface) -> object:
     from faultspec.runtime import boundary  # here, since most taxonomies have no such surface
 
     return boundary.BoundarySurface(
-        _has_envelope(surface),
+        has_envelope(surface),
         tuple(method.upper() for method in surface.match.methods),
         tuple(
             (compiled.method, compiled.path.pattern)
@@ -531,7 +546,7 @@ def _surface(surface: Surface) -> object:
     )
 
 
-def _first_envelope(taxonomy: Taxonomy, transport: str | None = None) -> str:
+def first_envelope(taxonomy: Taxonomy, transport: str | None = None) -> str:
     """The first envelope of the first surface of the transport, else of any surface, else the first
     declared.
     """

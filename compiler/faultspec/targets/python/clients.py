@@ -29,14 +29,19 @@ class ClientRows(NamedTuple):
 def client_rows(taxonomy: Taxonomy) -> ClientRows:
     """The rows of a taxonomy. Without a surface over HTTP, the statuses from 400 on are errors."""
     surfaces = [one for one in taxonomy.surfaces.values() if one.transport == "http"]
-    statuses = merge_ranges([each for one in surfaces for each in one.error_when])
     idempotency = taxonomy.idempotency
     return ClientRows(
-        statuses=tuple(Verbatim(span(each)) for each in statuses or [_ERRORS]),
+        statuses=tuple(Verbatim(span(each)) for each in error_statuses(taxonomy)),
         marks=tuple(_distinct(mark for surface in surfaces for mark in _marks(surface))),
         key_header=idempotency is not None and idempotency.key.kind == "header",
         keyed=() if idempotency is None else tuple(sorted(idempotency.methods)),
     )
+
+
+def error_statuses(taxonomy: Taxonomy) -> list[StatusRange]:
+    """The statuses of errors over HTTP, in as few ranges as possible."""
+    surfaces = [one for one in taxonomy.surfaces.values() if one.transport == "http"]
+    return merge_ranges([each for one in surfaces for each in one.error_when]) or [_ERRORS]
 
 
 def _marks(surface: Surface) -> Iterator[Mark]:

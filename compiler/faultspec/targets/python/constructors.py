@@ -95,7 +95,7 @@ class Package(NamedTuple):
 def package_of(taxonomy: Taxonomy, types: Annotations, slots: tuple[PythonSlotRow, ...]) -> Package:
     """The package of a taxonomy."""
     given = {
-        envelope.name: frozenset(_parameter_slots(envelope))
+        envelope.name: frozenset(parameter_slots(envelope))
         for envelope in taxonomy.envelopes.values()
     }
     return Package(
@@ -103,7 +103,8 @@ def package_of(taxonomy: Taxonomy, types: Annotations, slots: tuple[PythonSlotRo
     )
 
 
-def _parameter_slots(envelope: Envelope) -> Iterator[str]:
+def parameter_slots(envelope: Envelope) -> Iterator[str]:
+    """The slots that only a raiser of an error in the envelope can fill."""
     for slot in schemas.given_slots(envelope):
         if slot not in envelope.fields or not is_nullable(envelope.fields[slot].schema):
             yield slot

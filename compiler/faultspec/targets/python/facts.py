@@ -87,9 +87,17 @@ def retriable_rules(rules: Sequence[ConditionalRule]) -> tuple[RetriableRule, ..
 
 def required_header_facts(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
     """(name, ranges of statuses) of each required header that neither a slot nor a rule fills."""
+    return tuple(
+        (name, tuple(Verbatim(span(part)) for part in on))
+        for name, on in required_headers(code, taxonomy).items()
+    )
+
+
+def required_headers(code: Code, taxonomy: Taxonomy) -> Mapping[str, Sequence[StatusRange]]:
+    """The statuses of each required header that neither a slot nor a rule fills."""
     rules = [rule for rule in (*taxonomy.headers, *code.headers) if rule.names(code.name)]
     if all(rule.presence != "required" for rule in rules):
-        return ()
+        return {}
     filled = {(field.echo or field.mirror or "").lower() for field in taxonomy.fields()}
     spans = [
         *code.http.statuses,
@@ -104,10 +112,7 @@ def required_header_facts(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
             given = rule.equals or constant_value(group) or rule.name.lower() in filled
             if rule.presence == "required" and not given:
                 found.setdefault(rule.name, []).append(StatusRange(status, status))
-    return tuple(
-        (name, tuple(Verbatim(span(part)) for part in merge_ranges(on)))
-        for name, on in found.items()
-    )
+    return {name: merge_ranges(on) for name, on in found.items()}
 
 
 def group_by_header(rules: Iterable[HeaderRule]) -> dict[str, list[HeaderRule]]:
@@ -126,9 +131,22 @@ def constant_value(rules: Sequence[HeaderRule]) -> str | None:
     return None if open_ else value or None
 
 
+class Constant(NamedTuple):
+    """A header with one value under these statuses; None if the header is not there."""
+
+    name: str
+    value: str | None
+    on: Sequence[StatusRange]
+
+
 def general_constants(taxonomy: Taxonomy) -> tuple[object, ...]:
     """(name, value, ranges of statuses) of the headers that have one value for every code."""
-    return _rows(_constants_of_all(taxonomy))
+    return tuple(map(_row, constants_of_all(taxonomy)))
+
+
+def constants_of_all(taxonomy: Taxonomy) -> tuple[Constant, ...]:
+    """The headers that have one value for every code."""
+    return _merge_constants(_constants_of_all(taxonomy))
 
 
 @memoize
@@ -137,7 +155,12 @@ def _constants_of_all(taxonomy: Taxonomy) -> dict[tuple[str, int], tuple[str, st
 
 
 def own_constants(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
-    """The same, of those that differ for a code; the value is None if the code lacks the header."""
+    """(name, value, ranges of statuses) of the headers that differ for a code."""
+    return tuple(map(_row, constants_of_code(code, taxonomy)))
+
+
+def constants_of_code(code: Code, taxonomy: Taxonomy) -> tuple[Constant, ...]:
+    """The headers that differ for a code; the value is None if the code lacks the header."""
     if (
         not any(header.codes for header in taxonomy.headers if header.names(code.name))
         and not code.headers
@@ -145,7 +168,9 @@ def own_constants(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
         return ()
     general, own = _constants_of_all(taxonomy), _constants(code, taxonomy)
     differing = {key: own.get(key, (name, None)) for key, (name, _) in {**general, **own}.items()}
-    return _rows({key: value for key, value in differing.items() if general.get(key) != value})
+    return _merge_constants(
+        {key: value for key, value in differing.items() if general.get(key) != value}
+    )
 
 
 def _constants(
@@ -169,14 +194,17 @@ def _constants(
     return found
 
 
-def _rows(found: Mapping[tuple[str, int], tuple[str, str | None]]) -> tuple[object, ...]:
+def _merge_constants(
+    found: Mapping[tuple[str, int], tuple[str, str | None]],
+) -> tuple[Constant, ...]:
     spans: dict[tuple[str, str | None], list[StatusRange]] = {}
     for (_, status), value in found.items():
         spans.setdefault(value, []).append(StatusRange(status, status))
-    return tuple(
-        (*value, tuple(Verbatim(span(on)) for on in merge_ranges(ons)))
-        for value, ons in spans.items()
-    )
+    return tuple(Constant(*value, merge_ranges(ons)) for value, ons in spans.items())
+
+
+def _row(constant: Constant) -> object:
+    return (constant.name, constant.value, tuple(Verbatim(span(on)) for on in constant.on))
 
 
 def span(on: StatusRange) -> str:

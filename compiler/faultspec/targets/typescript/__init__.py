@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import faultspec.runtime
-from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.model import Code, Envelope, RetryPolicy, Support, Taxonomy
 from faultspec.language.text_types import text_type
 from faultspec.runtime.checking import Check
@@ -29,18 +28,18 @@ from faultspec.targets.literals import Call, Verbatim
 from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model, OwnKeys, key_parts, own_keys
 from faultspec.targets.python.constructors import allowed_details, flag_key
-from faultspec.targets.python.facts import merge_ranges
-from faultspec.targets.python.names import distinct_codes, enum_members, wire_names
+from faultspec.targets.python.names import base_class, distinct_codes, enum_members, wire_names
 from faultspec.targets.python.wire import (
     DECIDED,
     carried_headers,
     format_rows,
     has_error_lists,
-    has_formats,
     header_of,
     picture,
 )
 from faultspec.targets.typescript import names
+from faultspec.targets.typescript.conditions import rule_rows, span_literal
+from faultspec.targets.typescript.servers import Interface, TypeScriptServerRows, server_rows
 from faultspec.targets.typescript.types import (
     Types,
     TypeScriptMember,
@@ -131,8 +130,9 @@ class TypeScriptRenderings(NamedTuple):
 class TypeScriptView(NamedTuple):
     """The values that the TypeScript templates see beside the model; see the row types.
 
-    ``by_code``: the interfaces of the errors with each code. ``wire``: whether an envelope has the
-    code by itself, not inside a text. ``removed``: the rows of removed codes in the catalog.
+    ``values``: those of the code slot, with their documentation. ``by_code``: the interfaces of the
+    errors with each code. ``wire``: whether an envelope has the code by itself, not inside a text.
+    ``removed``: the rows of removed codes in the catalog.
     ``operations``: the operation behind each name of a call.
     ``unknown``: the code that stands for an unknown one, or None, and ``unknown_facts`` its facts.
     ``ranges``, ``entry_ranges`` and ``rule_ranges``: whether the facts, those of operations' own
@@ -146,13 +146,15 @@ class TypeScriptView(NamedTuple):
     ``hints``: the details that are a wait, with their units. ``supported``: a code says who answers
     for it. ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
     ``succeeded``: a removed code is read as another one. ``by_domain``: the interfaces of the
-    errors of each domain.
+    errors of each domain. ``exceptions``: the modules of
+    exceptions and clients. ``servers``: the modules for servers, none if a body is not JSON.
     """
 
     folder: str
     title: str
     header: str
     codes: tuple[TypeScriptCodeRow, ...]
+    values: Mapping[str | int, str]
     errors: tuple[TypeScriptErrorRow, ...]
     by_code: Mapping[str, Sequence[str]]
     removed: tuple[Json, ...]
@@ -189,13 +191,15 @@ class TypeScriptView(NamedTuple):
     identities: Mapping[str, Sequence[Json]]
     lists: bool
     hints: Sequence[Sequence[str]]
+    exceptions: tuple[TypeScriptServerRows, ...]
+    servers: tuple[TypeScriptServerRows, ...]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
     """The rows of the TypeScript target."""
     types = Types(taxonomy)
     enum = enum_members(taxonomy)
-    taken: set[str] = set()
+    taken = {base_class(taxonomy.name)}
     shapes = {name: names.envelope(name, taken) for name in taxonomy.envelopes}
     errors = tuple(_error_rows(taxonomy, taken, types))
     envelopes = tuple(
@@ -213,9 +217,28 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
     sensitive = has_sensitive(taxonomy)
     rule, formats = taxonomy.unknown, format_rows(taxonomy)
     unknown = rule.becomes if rule and rule.becomes in enum else None
+    shared: dict[str, Any] = {
+        "folder": names.folder(taxonomy.name),
+        "title": visible(taxonomy.title),
+        "slots": slots,
+        "unknown": unknown,
+        "lists": has_error_lists(taxonomy),
+        "localized": localized,
+        "formats": bool(formats),
+        "identities": {
+            envelope: [dict(row._asdict()) for row in rows]
+            for envelope, rows in identities(taxonomy).items()
+        },
+    }
+    rows = server_rows(
+        taxonomy,
+        model,
+        interfaces=(Interface(error.name, error.doc, error.details) for error in errors),
+        members={slot.slot: slot.member for slot in slots},
+        shared=shared,
+    )
     return TypeScriptView(
-        folder=names.folder(taxonomy.name),
-        title=visible(taxonomy.title),
+        **shared,
         header=model.header,
         codes=tuple(
             TypeScriptCodeRow(
@@ -226,6 +249,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
             )
             for code in distinct_codes(taxonomy)
         ),
+        values=_code_values(taxonomy),
         errors=errors,
         by_code=_interfaces_by_code(errors),
         removed=tuple(
@@ -233,7 +257,6 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
             for operation, code, successor in schemas.removed_codes(taxonomy)
         ),
         unions=types.named,
-        slots=slots,
         operations=dict(wire_names(taxonomy)),
         envelopes=envelopes,
         wire=any(
@@ -243,7 +266,6 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         ),
         carried=dict.fromkeys(carried_headers(taxonomy), True),
         policies=tuple(_policy_row(policy, enum) for policy in taxonomy.retry_policies.values()),
-        unknown=unknown,
         unknown_facts={
             **_UNKNOWN_FACTS,
             **dict.fromkeys(Support._fields if supported else ()),
@@ -271,7 +293,6 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         decided=tuple(map(_decided_entry, decided_rows(taxonomy))),
         fallbacks=tuple(_fallbacks(taxonomy)),
         upstream=tuple(_upstream_rows(taxonomy, enum)),
-        formats=has_formats(taxonomy),
         media_types={row.name: row.media_types for row in formats},
         text_types={
             row.name: {slot: _text_type(check) for slot, check in row.types.items()}
@@ -280,17 +301,22 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         },
         detail_types=list(_detail_types(taxonomy)),
         supported=supported,
-        localized=localized,
         sensitive=sensitive,
         succeeded=any(map(schemas.has_successor, schemas.removed_codes(taxonomy))),
         by_domain=_interfaces_by_domain(taxonomy, errors),
-        identities={
-            envelope: [dict(row._asdict()) for row in rows]
-            for envelope, rows in identities(taxonomy).items()
-        },
-        lists=has_error_lists(taxonomy),
         hints=[[key.name, key.unit] for key in taxonomy.retry_hints],
+        exceptions=(rows,),
+        servers=() if formats else (rows,),
     )
+
+
+def _code_values(taxonomy: Taxonomy) -> Mapping[str | int, str]:
+    """The values of the code slot, each with the documentation of its code."""
+    found: dict[str, tuple[str | int, str]] = {}
+    for _, code in schemas.live(taxonomy):
+        doc = "\n\n".join([code.summary, *lifecycle_notes(code, _MARKS)])
+        found.setdefault(str(code.wire), (code.wire, doc))
+    return dict(found.values())
 
 
 def _picture(envelope: Envelope) -> object:
@@ -399,6 +425,7 @@ def runtime_files(view: TypeScriptView) -> Iterator[tuple[str, Path]]:
         *(() if view.sensitive else ("sensitive",)),
         *(() if view.key_place is not None else ("keys",)),
         *(() if view.formats else ("bodies",)),
+        *(() if view.servers else ("boundary", "envelopes")),
     }
     for path in sorted(folder.glob("*.ts")):
         if path.stem not in unused:
@@ -478,7 +505,7 @@ def _facts(code: Code, taxonomy: Taxonomy) -> Json:
     return {
         "wire": code.wire,
         "status": code.http.default,
-        "statuses": statuses(code.http.statuses, _span, "..."),
+        "statuses": statuses(code.http.statuses, span_literal, "..."),
         "retriable": code.retriable.flag_kind,
         "clientAction": code.client_action,
         "effect": code.effect,
@@ -487,7 +514,7 @@ def _facts(code: Code, taxonomy: Taxonomy) -> Json:
         "retry": code.retry,
         "until": code.retriable.until,
         "actions": code.actions,
-        "rules": _rules(code.retriable.rules),
+        "rules": rule_rows(code.retriable.rules),
         "deprecated": code.lifecycle == "deprecated",
         "summary": code.summary,
         "message": message_template(code),
@@ -522,26 +549,11 @@ _UNKNOWN_FACTS: Json = {
 
 def _has_range(code: Code) -> bool:
     """Whether the facts of a code contain a range of statuses."""
-    written = statuses(code.http.statuses, _span, "...")
+    written = statuses(code.http.statuses, span_literal, "...")
     several = (written,) if isinstance(written, str) else written
     return any(isinstance(status, Verbatim) for status in several) or any(
         test.ranges for rule in code.retriable.rules for test in rule.when
     )
-
-
-def _rules(rules: Sequence[ConditionalRule]) -> list[Json]:
-    return [
-        {"then": bool(rule.then), "when": [_test(test) for test in rule.when]} for rule in rules
-    ]
-
-
-def _test(test: Test) -> Json:
-    ranges = [Verbatim(f"...{_span(span)}") for span in merge_ranges(test.ranges)]
-    return {"fact": test.fact, "values": [*test.values, *ranges]}
-
-
-def _span(span: StatusRange) -> str:
-    return f"range({span.low}, {span.high})"
 
 
 def _slot_rows(taxonomy: Taxonomy, types: Types) -> Iterator[TypeScriptSlotRow]:
@@ -577,7 +589,7 @@ def _policy_row(policy: RetryPolicy, enum: Mapping[str, str]) -> TypeScriptPolic
         doc=policy.summary or "",
         policy=_policy(policy.policy),
         eligible=Call("new Set<ErrorCode>", eligible) if policy.eligible else None,
-        eligible_when=_rules(policy.eligible_when),
+        eligible_when=rule_rows(policy.eligible_when),
         kinds=Call("new Map<ErrorCode, string>", kinds),
     )
 

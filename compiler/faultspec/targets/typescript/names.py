@@ -18,12 +18,16 @@ RESERVED = frozenset(
         *("ReadonlyMap", "ReadonlySet", "Record", "RegExp", "Required", "Set", "String"),
         *("Symbol", "EvalError", "RangeError", "ReferenceError", "SyntaxError"),
         *("TypeError", "URIError"),
+        *("AnyException", "CodeValue", "ConstantField", "Declared", "DerivedField"),
+        *("EnvelopeName", "ExceptionClass", "Fallback", "NonNullable", "Options"),
+        *("Parameters", "Reflect", "ReturnType", "SentError", "Span"),
     }
 )
 
 #: Members of every error, whose names a slot cannot have.
 MEMBERS = frozenset(
     {
+        *("cause", "constructor", "name", "stack"),  # of `Error` and of classes
         *("boundary", "code", "details", "headers", "known", "message", "operation"),
         *(
             "originalCode",

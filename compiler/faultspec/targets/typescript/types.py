@@ -7,6 +7,7 @@ from faultspec.language.model import DetailMember, Envelope, Schema, Taxonomy
 from faultspec.language.spelling import pascal
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template
 from faultspec.targets import schema as schemas
+from faultspec.targets.decided import identities
 from faultspec.targets.literals import ts
 from faultspec.targets.python.annotations import literal_values
 
@@ -18,9 +19,10 @@ _PLAIN = {
     "null": "null",
 }
 
-#: The types of the slots whose value a code decides; `Wire` and `d.Details` are the modules' own.
+#: The types of the slots whose value a code decides; `CodeValue` and `d.Details` are the modules'
+#: own.
 _DECIDED = {
-    "code": "Wire",
+    "code": "CodeValue",
     "message": "string",
     "summary": "string",
     "status": "number | null",
@@ -157,12 +159,8 @@ def envelope_type(envelope: Envelope, types: Types) -> TypeScriptType:
 def _node(node: Node, envelope: Envelope, types: Types) -> list[TypeScriptType]:
     """The parts of the union that is the type of a node."""
     match node:
-        case Slot(name="details") if schemas.lists_details(envelope):
-            return [TypeScriptType("readonly [d.Details]")]
-        case Slot(name=name) if name in _DECIDED:
-            return [TypeScriptType(_DECIDED[name])]
         case Slot(name=name):
-            return types.slot(name)
+            return _slot(name, envelope, types)
         case Literal(value=value):
             return [TypeScriptType(ts(value))]
         case Template():
@@ -180,3 +178,14 @@ def _node(node: Node, envelope: Envelope, types: Types) -> list[TypeScriptType]:
             if not rows:
                 return [TypeScriptType("d.Details")]
             return [TypeScriptType("{" if spread is None else "d.Details & {", rows, "}")]
+
+
+def _slot(name: str, envelope: Envelope, types: Types) -> list[TypeScriptType]:
+    """The parts of the union that is the type of a slot of an envelope."""
+    if name == "details" and schemas.lists_details(envelope):
+        return [TypeScriptType("readonly [d.Details]")]
+    if name == "code":
+        own = identities(types.taxonomy).get(envelope.name, ())
+        values = dict.fromkeys(ts(row.value) for row in own)
+        return [TypeScriptType(_DECIDED["code"]), *map(TypeScriptType, values)]
+    return [TypeScriptType(_DECIDED[name])] if name in _DECIDED else types.slot(name)

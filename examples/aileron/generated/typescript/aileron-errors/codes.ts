@@ -61,6 +61,35 @@ export type Retriability = keyof {
 /** A value of the code slot. */
 export type Wire = string | number;
 
+/** The values of the code slot of declared errors. */
+// prettier-ignore
+export type CodeValue = keyof {
+  /** A capability check refused the operation. */
+  capability_denied: never;
+  /** No credential is bound for a required capability. */
+  binding_required: never;
+  /** An existing binding refused: token expired, key revoked, scope changed. */
+  binding_failed: never;
+  /** The connector hit a limit: memory, wall time or fuel. */
+  resource_limit_exceeded: never;
+  /**
+   * The connector's own code failed: it panicked, threw, or answered in an
+   * unexpected shape.
+   */
+  connector_runtime_error: never;
+  /** The outbound call failed before it reached a server. */
+  network_error: never;
+  /** The upstream service answered with an error. */
+  external_api_error: never;
+  /**
+   * The bytes of a connector or an action on disk are not those that were
+   * declared.
+   */
+  hash_mismatch: never;
+  /** The signature of a binary does not verify. */
+  signature_failure: never;
+};
+
 /** The names of the retry policies. */
 export type PolicyName = keyof {
   runtime: never;

@@ -14,13 +14,14 @@ import {
 } from "./_runtime/shape.js";
 import {
   type Entry,
+  defaultMessage,
   entryOf,
   factsOf,
   isDeclared,
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Facts, Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
@@ -28,7 +29,7 @@ import type { AnyError, UnknownError } from "./errors.js";
 // prettier-ignore
 export interface FailureEnvelope {
   readonly error: {
-    readonly class: Wire;
+    readonly class: CodeValue;
     readonly message: string;
     readonly retriable: boolean;
     readonly boundary: string | null;
@@ -41,7 +42,7 @@ export interface FailureEnvelope {
 // prettier-ignore
 export interface ApiErrorEnvelope {
   readonly error: {
-    readonly code: Wire;
+    readonly code: CodeValue;
     readonly message: string;
     readonly details?: readonly [d.Details];
     readonly request_id?: string;
@@ -201,12 +202,15 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
 
 /** Whether a body is one of these envelopes with a declared code. */
 export function isEnvelope(body: unknown): body is Envelope {
+  const wire = fittingCode(body);
+  return wire !== null && entryOf(wire, null) !== undefined;
+}
+
+/** The value of the code slot of a body that fits an envelope, null for any other. */
+export function fittingCode(body: unknown, _answer: Answer = {}): Wire | null {
   const found = read(decoded(body));
   const wire = found?.fits === true ? found.slots.get("code") : null;
-  return (
-    (typeof wire === "string" || typeof wire === "number") &&
-    entryOf(wire, null) !== undefined
-  );
+  return typeof wire === "string" || typeof wire === "number" ? wire : null;
 }
 
 /** The value of a JSON text, undefined if it is not JSON; any other value as it is. */
@@ -236,22 +240,6 @@ function detailsIn(value: unknown): d.Details {
   const one: unknown =
     Array.isArray(value) && value.length === 1 ? value[0] : value;
   return isObject(one) ? one : {};
-}
-
-/**
- * The default message with each `${key}` replaced by that detail, and `$$` by a
- * dollar; the summary if a detail is missing.
- */
-function defaultMessage(facts: Facts, details: d.Details): string {
-  let whole = true;
-  const parameter = /\$\$|\$\{([^}]+)\}/g;
-  const message = facts.message.replace(parameter, (_, key?: string) => {
-    if (key === undefined) return "$";
-    const value = has(details, key) ? (details[key] ?? null) : null;
-    whole &&= value !== null;
-    return typeof value === "string" ? value : JSON.stringify(value);
-  });
-  return whole ? message : facts.summary;
 }
 
 /** The retry flag of the answer, null if it has none. */

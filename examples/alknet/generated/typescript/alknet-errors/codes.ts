@@ -66,6 +66,42 @@ export type Retriability = keyof {
 /** A value of the code slot. */
 export type Wire = string | number;
 
+/** The values of the code slot of declared errors. */
+// prettier-ignore
+export type CodeValue = keyof {
+  /**
+   * The operation is not registered, or is internal and was called from
+   * outside.
+   */
+  NOT_FOUND: never;
+  /** The caller lacks a scope, or is nobody that is known. */
+  FORBIDDEN: never;
+  /** The input does not fit the operation's input schema. */
+  INVALID_INPUT: never;
+  /**
+   * The wrong way to call an operation of this type, such as invoke on a
+   * subscription.
+   */
+  INVALID_OPERATION_TYPE: never;
+  /**
+   * A handler panicked or failed in a way it did not declare, or the connection
+   * broke.
+   */
+  INTERNAL: never;
+  /** The request timed out. */
+  TIMEOUT: never;
+  /** The file does not exist */
+  FILE_NOT_FOUND: never;
+  /** OS-level read permission denied */
+  PERMISSION_DENIED: never;
+  /** The account cannot pay for the machine. */
+  INSUFFICIENT_CREDITS: never;
+  /** The upstream API limits the rate. */
+  RATE_LIMITED: never;
+  /** The context window overflowed. */
+  CONTEXT_OVERFLOW: never;
+};
+
 /** The names of the retry policies. */
 export type PolicyName = string;
 

@@ -45,6 +45,21 @@ export type Retriability = keyof {
 /** A value of the code slot. */
 export type Wire = string | number;
 
+/** The values of the code slot of declared errors. */
+// prettier-ignore
+export type CodeValue = keyof {
+  /** The body is not JSON. */
+  -32700: never;
+  /** It is JSON, and no request. */
+  -32600: never;
+  /** There is no such method. */
+  -32601: never;
+  /** The parameters do not fit. */
+  -32602: never;
+  /** The call failed; the message says why. */
+  1: never;
+};
+
 /** The names of the retry policies. */
 export type PolicyName = string;
 

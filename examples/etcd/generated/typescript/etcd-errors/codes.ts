@@ -67,6 +67,43 @@ export type Retriability = keyof {
 /** A value of the code slot. */
 export type Wire = string | number;
 
+/** The values of the code slot of declared errors. */
+// prettier-ignore
+export type CodeValue = keyof {
+  /** The operation was cancelled, typically by the caller. */
+  1: never;
+  /** An error from another address space, or without enough information. */
+  2: never;
+  /** The client specified an invalid argument. */
+  3: never;
+  /** The deadline expired before the operation could complete. */
+  4: never;
+  /** A requested entity was not found. */
+  5: never;
+  /** The entity that a client attempted to create already exists. */
+  6: never;
+  /** The caller does not have permission to execute the operation. */
+  7: never;
+  /** A quota or the space of the file system is exhausted. */
+  8: never;
+  /** The system is not in a state that the operation requires. */
+  9: never;
+  /** The operation was aborted, typically due to a concurrency issue. */
+  10: never;
+  /** The operation was attempted past the valid range. */
+  11: never;
+  /** The operation is not implemented or not enabled. */
+  12: never;
+  /** An invariant of the system is broken. */
+  13: never;
+  /** The service is currently unavailable; the client may retry. */
+  14: never;
+  /** Unrecoverable data loss or corruption. */
+  15: never;
+  /** The request has no valid authentication credentials. */
+  16: never;
+};
+
 /** The names of the retry policies. */
 export type PolicyName = string;
 

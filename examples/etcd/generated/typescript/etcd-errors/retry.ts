@@ -22,6 +22,7 @@ import {
   type Policy,
   type State,
   plan,
+  scalePolicy,
   start,
 } from "./_runtime/retry.js";
 import { decided, factsOf, retriable } from "./catalog.js";
@@ -73,12 +74,13 @@ export const NEVER: Policy = {
 /**
  * Facts of the request. `idempotent`: sending it twice has the effect of sending it
  * once, by its method or by an idempotency key. `kind` selects a special case of the
- * policy, by default that of the code. `now`: seconds since 1970. `random`: a number
- * in [0, 1].
+ * policy, by default that of the code. `scale`: a factor of the delays of the policy,
+ * for tests. `now`: seconds since 1970. `random`: a number in [0, 1].
  */
 export interface PlanOptions {
   readonly idempotent?: boolean;
   readonly kind?: string | null;
+  readonly scale?: number;
   readonly now?: number;
   readonly random?: () => number;
 }
@@ -104,11 +106,13 @@ export function planRetry(
   {
     idempotent = true,
     kind,
+    scale = 1,
     now = Date.now() / 1000,
     random = Math.random,
   }: PlanOptions = {},
 ): Plan {
-  const policy = policyFor(error);
+  const own = policyFor(error);
+  const policy = scale === 1 ? own : scalePolicy(own, scale);
   const facts = factsOf(error);
   const sent = Object.entries(error.headers).find(
     ([name]) => name.toLowerCase() === "retry-after",

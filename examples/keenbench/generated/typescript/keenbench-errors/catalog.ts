@@ -3,6 +3,7 @@
 // Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/keenbench/taxonomy.yaml
 
+import { has } from "./_runtime/shape.js";
 import {
   type ErrorCode,
   FACTS,
@@ -10,7 +11,6 @@ import {
   type RetriableRule,
   type Wire,
 } from "./codes.js";
-import type { AnyError } from "./errors.js";
 
 /** A declared error; `flagKey` is the details key that is its retry flag. */
 export interface Entry {
@@ -196,6 +196,21 @@ export function entryOf(
   return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
 }
 
+/** The error with a code: of this operation, or null for a shared one. */
+export function entryOfCode(
+  code: ErrorCode,
+  operation: string | null,
+): Entry | undefined {
+  return BY_CODE.get(key(operation, code));
+}
+
+/** Every error for a value of the code slot, of any operation; the shared one first. */
+export function entriesOf(wire: Wire | null): readonly Entry[] {
+  return wire === null
+    ? []
+    : ENTRIES.filter(({ facts }) => String(facts.wire) === String(wire));
+}
+
 /** The code that replaces a removed one of the operation, else a shared one. */
 export function replacementOf(
   wire: Wire,
@@ -224,7 +239,11 @@ export function isDeclared(wire: unknown): boolean {
 }
 
 /** The facts of an error's code. */
-export function factsOf(error: AnyError): Facts {
+export function factsOf(error: {
+  readonly code: string | null;
+  readonly operation: string | null;
+  readonly known: boolean;
+}): Facts {
   const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
   return error.known && entry !== undefined ? entry.facts : UNKNOWN;
 }
@@ -268,6 +287,25 @@ export function retriable(
     default:
       return facts.clientAction === "retry";
   }
+}
+
+/**
+ * The default message with each `${key}` replaced by that detail, and `$$` by a
+ * dollar; the summary if a detail is missing.
+ */
+export function defaultMessage(
+  facts: Facts,
+  details: Readonly<Record<string, unknown>>,
+): string {
+  let whole = true;
+  const parameter = /\$\$|\$\{([^}]+)\}/g;
+  const message = facts.message.replace(parameter, (_, key?: string) => {
+    if (key === undefined) return "$";
+    const value = has(details, key) ? (details[key] ?? null) : null;
+    whole &&= value !== null;
+    return typeof value === "string" ? value : JSON.stringify(value);
+  });
+  return whole ? message : facts.summary;
 }
 
 function key(operation: string | null, code: Wire): string {

@@ -71,6 +71,47 @@ export type Retriability = keyof {
 /** A value of the code slot. */
 export type Wire = string | number;
 
+/** The values of the code slot of declared errors. */
+// prettier-ignore
+export type CodeValue = keyof {
+  /** The user has not agreed that this content leaves the machine. */
+  EGRESS_CONSENT_REQUIRED: never;
+  /** A policy forbids that this content leaves the machine. */
+  EGRESS_BLOCKED_BY_POLICY: never;
+  /** The provider has no key, or is not enabled. */
+  PROVIDER_NOT_CONFIGURED: never;
+  /** The provider refused the key. */
+  PROVIDER_AUTH_FAILED: never;
+  /** The provider limits the rate. */
+  PROVIDER_RATE_LIMITED: never;
+  /** The provider answers with errors, or not in time. */
+  PROVIDER_UNAVAILABLE: never;
+  /** There is no network. */
+  NETWORK_UNAVAILABLE: never;
+  /** The sandbox refused what a tool tried to do. */
+  SANDBOX_VIOLATION: never;
+  /** What was asked for, or what the model made, is not valid. */
+  VALIDATION_FAILED: never;
+  /** The conversation is longer than the model takes. */
+  CONTEXT_EXHAUSTED: never;
+  /** The disk is full. */
+  DISK_FULL: never;
+  /** A file cannot be read. */
+  FILE_READ_FAILED: never;
+  /** A file cannot be written. */
+  FILE_WRITE_FAILED: never;
+  /** A checkpoint could not be made. */
+  CHECKPOINT_CREATE_FAILED: never;
+  /** A checkpoint could not be restored. */
+  CHECKPOINT_RESTORE_FAILED: never;
+  /** The budget of the job is spent. */
+  BUDGET_CAP_REACHED: never;
+  /** What is published changed since the draft was made. */
+  CONFLICT_PUBLISHED_CHANGED: never;
+  /** The user stopped it. */
+  USER_CANCELED: never;
+};
+
 /** The names of the retry policies. */
 export type PolicyName = keyof {
   automatic: never;

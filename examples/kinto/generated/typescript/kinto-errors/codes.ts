@@ -73,6 +73,49 @@ export type Retriability = keyof {
 /** A value of the code slot. */
 export type Wire = string | number;
 
+/** The values of the code slot of declared errors. */
+// prettier-ignore
+export type CodeValue = keyof {
+  /** Missing Authorization Token */
+  104: never;
+  /** Invalid Authorization Token */
+  105: never;
+  /** The request body was not valid JSON */
+  106: never;
+  /** Invalid request parameter */
+  107: never;
+  /** Missing request parameter */
+  108: never;
+  /** Invalid posted data */
+  109: never;
+  /** Invalid Token / id */
+  110: never;
+  /** Missing Token / id */
+  111: never;
+  /** Content-Length header was not provided */
+  112: never;
+  /** Request body too large */
+  113: never;
+  /** Resource was modified meanwhile */
+  114: never;
+  /** Method not allowed on this end point */
+  115: never;
+  /** Requested version not available on this server */
+  116: never;
+  /** Client has sent too many requests */
+  117: never;
+  /** Resource's access forbidden for this user */
+  121: never;
+  /** Another resource violates constraint */
+  122: never;
+  /** Service temporarily unavailable due to high load */
+  201: never;
+  /** Service deprecated */
+  202: never;
+  /** Internal Server Error */
+  999: never;
+};
+
 /** The names of the retry policies. */
 export type PolicyName = string;
 

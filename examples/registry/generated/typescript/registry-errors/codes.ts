@@ -73,6 +73,47 @@ export type Retriability = keyof {
 /** A value of the code slot. */
 export type Wire = string | number;
 
+/** The values of the code slot of declared errors. */
+// prettier-ignore
+export type CodeValue = keyof {
+  /** A code that the client does not know stands for this one. */
+  UNKNOWN: never;
+  /** The repository does not have this blob. */
+  BLOB_UNKNOWN: never;
+  /** The upload encountered an error and can no longer proceed. */
+  BLOB_UPLOAD_INVALID: never;
+  /** The upload was cancelled or never started. */
+  BLOB_UPLOAD_UNKNOWN: never;
+  /** The digest does not match the content, or is not a digest. */
+  DIGEST_INVALID: never;
+  /** The manifest refers to a blob that the registry does not have. */
+  MANIFEST_BLOB_UNKNOWN: never;
+  /** The manifest is not valid. */
+  MANIFEST_INVALID: never;
+  /** The repository does not have this manifest. */
+  MANIFEST_UNKNOWN: never;
+  /** The signature of the manifest could not be verified. */
+  MANIFEST_UNVERIFIED: never;
+  /** The name is not that of a repository. */
+  NAME_INVALID: never;
+  /** The registry does not have this repository. */
+  NAME_UNKNOWN: never;
+  /** The size of the upload differs from the size that the client gave. */
+  SIZE_INVALID: never;
+  /** The tag of the manifest differs from the tag in the path. */
+  TAG_INVALID: never;
+  /** The registry could not authenticate the client. */
+  UNAUTHORIZED: never;
+  /** The client may not do this. */
+  DENIED: never;
+  /**
+   * The registry does not offer this operation, or not with these parameters.
+   */
+  UNSUPPORTED: never;
+  /** The client sent too many requests within a time interval. */
+  TOOMANYREQUESTS: never;
+};
+
 /** The names of the retry policies. */
 export type PolicyName = string;
 

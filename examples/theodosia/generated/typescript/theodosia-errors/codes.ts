@@ -45,6 +45,21 @@ export type Retriability = keyof {
 /** A value of the code slot. */
 export type Wire = string | number;
 
+/** The values of the code slot of declared errors. */
+// prettier-ignore
+export type CodeValue = keyof {
+  /** The action exists and cannot be reached from the current state. */
+  invalid_transition: never;
+  /** The graph has no such action. */
+  unknown_action: never;
+  /** The action can be reached and its inputs were refused. */
+  validation_failed: never;
+  /** The action ran longer than its budget. */
+  action_timeout: never;
+  /** The action ran and its body raised. */
+  action_error: never;
+};
+
 /** The names of the retry policies. */
 export type PolicyName = string;
 

@@ -14,20 +14,21 @@ import {
 } from "./_runtime/shape.js";
 import {
   type Entry,
+  defaultMessage,
   entryOf,
   factsOf,
   isDeclared,
   replacementOf,
   retriable,
 } from "./catalog.js";
-import type { Facts, Wire } from "./codes.js";
+import type { CodeValue, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
 /** An input validator refused; the reason is its own. */
 // prettier-ignore
 export interface RejectionEnvelope {
-  readonly error: Wire;
+  readonly error: CodeValue;
   readonly requested: string;
   readonly reason: string;
   readonly details?: d.Details;
@@ -37,7 +38,7 @@ export interface RejectionEnvelope {
 /** The body raised; its exception is passed on. */
 // prettier-ignore
 export interface ExceptionEnvelope {
-  readonly error: Wire;
+  readonly error: CodeValue;
   readonly requested: string;
   readonly error_type: string;
   readonly error_message: string;
@@ -47,7 +48,7 @@ export interface ExceptionEnvelope {
 /** The graph has no such action. */
 // prettier-ignore
 export interface UnknownEnvelope {
-  readonly error: Wire;
+  readonly error: CodeValue;
   readonly requested: string;
   readonly known_actions: readonly string[];
   readonly valid_next_actions: readonly string[];
@@ -57,7 +58,7 @@ export interface UnknownEnvelope {
 /** The step was not taken, or not finished. */
 // prettier-ignore
 export type RefusalEnvelope = d.Details & {
-  readonly error: Wire;
+  readonly error: CodeValue;
   readonly requested: string;
   readonly message: string;
   readonly valid_next_actions: readonly string[];
@@ -240,12 +241,15 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
 
 /** Whether a body is one of these envelopes with a declared code. */
 export function isEnvelope(body: unknown): body is Envelope {
+  const wire = fittingCode(body);
+  return wire !== null && entryOf(wire, null) !== undefined;
+}
+
+/** The value of the code slot of a body that fits an envelope, null for any other. */
+export function fittingCode(body: unknown, _answer: Answer = {}): Wire | null {
   const found = read(decoded(body));
   const wire = found?.fits === true ? found.slots.get("code") : null;
-  return (
-    (typeof wire === "string" || typeof wire === "number") &&
-    entryOf(wire, null) !== undefined
-  );
+  return typeof wire === "string" || typeof wire === "number" ? wire : null;
 }
 
 /** The value of a JSON text, undefined if it is not JSON; any other value as it is. */
@@ -275,22 +279,6 @@ function detailsIn(value: unknown): d.Details {
   const one: unknown =
     Array.isArray(value) && value.length === 1 ? value[0] : value;
   return isObject(one) ? one : {};
-}
-
-/**
- * The default message with each `${key}` replaced by that detail, and `$$` by a
- * dollar; the summary if a detail is missing.
- */
-function defaultMessage(facts: Facts, details: d.Details): string {
-  let whole = true;
-  const parameter = /\$\$|\$\{([^}]+)\}/g;
-  const message = facts.message.replace(parameter, (_, key?: string) => {
-    if (key === undefined) return "$";
-    const value = has(details, key) ? (details[key] ?? null) : null;
-    whole &&= value !== null;
-    return typeof value === "string" ? value : JSON.stringify(value);
-  });
-  return whole ? message : facts.summary;
 }
 
 /** The retry flag of the answer, null if it has none. */

@@ -204,6 +204,32 @@ export function start(policy: Policy, tokens?: number): State {
 }
 
 /**
+ * The policy with all delays multiplied, for tests that save time. `Retry-After` is not
+ * scaled: it counts seconds of the server.
+ */
+export function scalePolicy(policy: Policy, scale: number): Policy {
+  const times = (seconds: number | null): number | null =>
+    seconds === null ? null : seconds * scale;
+  return {
+    ...policy,
+    phases: policy.phases.map((phase) => ({
+      ...phase,
+      base: phase.base * scale,
+      step: phase.step * scale,
+      max: times(phase.max),
+      forSeconds: times(phase.forSeconds),
+    })),
+    maxElapsed: times(policy.maxElapsed),
+    kinds: Object.fromEntries(
+      Object.entries(policy.kinds).map(([name, kind]) => [
+        name,
+        { ...kind, base: times(kind.base) },
+      ]),
+    ),
+  };
+}
+
+/**
  * Decide on a retry after `failure`.
  *
  * @param now - seconds since 1970, for a `Retry-After` date

@@ -1,0 +1,227 @@
+/**
+ * Every error of a Fastify application leaves in the envelope.
+ *
+ *     const app = fastify({ bodyLimit: 1_000_000 });
+ *     install(app); // before the routes
+ *
+ * An exception of this package leaves as itself, an error of Fastify by its status, input
+ * that Fastify refuses as `invalidInput` says, and any other as the internal error.
+ */
+
+// Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/keenbench/taxonomy.yaml
+
+import type { FieldSource } from "../_runtime/fields.js";
+import {
+  type Answer,
+  Boundary,
+  type BoundaryOptions,
+  CORRELATION,
+  type Exchange,
+  type InvalidInput,
+  invalidInput,
+} from "../boundary.js";
+// prettier-ignore
+import type { KeenbenchError as ServiceError } from "../exceptions.js";
+import { type Reply, checkReplies, testedError } from "./self-test.js";
+
+/** `refuse` chooses the error of input that Fastify refuses. */
+export interface FastifyOptions extends BoundaryOptions {
+  readonly refuse?: (failures: readonly InvalidInput[]) => ServiceError;
+}
+
+interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: FieldSource;
+}
+
+interface FastifyAnswer {
+  readonly statusCode: number;
+  readonly raw: { readonly headersSent: boolean; destroy(): unknown };
+  code(status: number): unknown;
+  header(name: string, value: unknown): unknown;
+  getHeaders(): object;
+  removeHeader(name: string): unknown;
+  send(body: string): unknown;
+}
+
+/* eslint-disable @typescript-eslint/no-explicit-any */
+/** An application of Fastify. Its own types of requests depend on its routes. */
+export interface FastifyApplication {
+  addHook(name: any, hook: any): unknown;
+  setErrorHandler(handler: any): unknown;
+  setNotFoundHandler(handler: any): unknown;
+}
+/* eslint-enable @typescript-eslint/no-explicit-any */
+
+/** Headers of a body that an error does not have. */
+const OF_BODY = ["cache-control", "content-encoding", "content-length", "etag"];
+
+/**
+ * Put the boundary around an application, before its routes. Throws RangeError as
+ * `Boundary` does.
+ */
+export function install(
+  app: FastifyApplication,
+  { refuse = invalidInput, ...options }: FastifyOptions = {},
+): void {
+  const boundary = new Boundary(options);
+  const exchanges = new WeakMap<object, Exchange>();
+  const answered = new WeakSet<object>();
+  const exchangeOf = (request: Request): Exchange => {
+    const known = exchanges.get(request);
+    if (known !== undefined) return known;
+    const { method, url, headers } = request;
+    const [path = "/"] = url.split("?");
+    const opened = boundary.open({ method, path, headers });
+    exchanges.set(request, opened);
+    return opened;
+  };
+  const put = (reply: FastifyAnswer, answer: Answer): void => {
+    for (const name of OF_BODY) reply.removeHeader(name);
+    reply.code(answer.status);
+    for (const [name, value] of answer.headers) {
+      // Fastify adds a cookie to those that are there
+      if (name !== "set-cookie") reply.header(name, value);
+    }
+  };
+  const send = (
+    request: Request,
+    reply: FastifyAnswer,
+    answer: Answer,
+  ): unknown => {
+    answered.add(request);
+    put(reply, answer);
+    reply.send(answer.body);
+    return reply;
+  };
+  app.addHook("onRequest", async (request: Request, reply: FastifyAnswer) => {
+    reply.header(CORRELATION.header, exchangeOf(request).correlationId);
+    const tested = testedError(request.headers);
+    if (tested !== undefined) throw tested as Error;
+  });
+  app.addHook(
+    "onSend",
+    async (request: Request, reply: FastifyAnswer, payload: unknown) => {
+      const body = textOf(payload);
+      if (answered.has(request) || body === null) return payload;
+      const headers = reply.getHeaders() as FieldSource;
+      const exchange = exchangeOf(request);
+      const answer = exchange.settle(reply.statusCode, headers, body);
+      if (answer === null) return payload;
+      put(reply, answer);
+      return answer.body;
+    },
+  );
+  app.setNotFoundHandler((request: Request, reply: FastifyAnswer) => {
+    const headers = reply.getHeaders() as FieldSource;
+    const exchange = exchangeOf(request);
+    return send(request, reply, exchange.answerStatus(404, headers));
+  });
+  app.setErrorHandler(
+    (error: unknown, request: Request, reply: FastifyAnswer) => {
+      const exchange = exchangeOf(request);
+      const headers = reply.getHeaders() as FieldSource;
+      if (reply.raw.headersSent) {
+        exchange.log("failed after its headers", error, "error");
+        reply.raw.destroy();
+        return reply;
+      }
+      const failures = refusedBy(error);
+      const status = failures === null ? statusOf(error) : null;
+      const answer =
+        status === null
+          ? exchange.answerError(
+              failures === null ? error : refuse(failures),
+              headers,
+            )
+          : exchange.answerStatus(status, headers);
+      return send(request, reply, answer);
+    },
+  );
+}
+
+/** The input that Fastify refused, null if the error is another. */
+function refusedBy(error: unknown): readonly InvalidInput[] | null {
+  const { validation, validationContext = "body" } = (error ?? {}) as {
+    readonly validation?: readonly {
+      readonly instancePath?: string;
+      readonly message?: string;
+      readonly params?: { readonly missingProperty?: string };
+    }[];
+    readonly validationContext?: string;
+  };
+  if (!Array.isArray(validation)) return null;
+  return validation.map(({ instancePath = "", message, params }) => {
+    const missing = params?.missingProperty;
+    const steps = instancePath
+      .split("/")
+      .slice(1)
+      .map((step: string) => step.replace(/~1/g, "/").replace(/~0/g, "~"));
+    return {
+      place: [
+        validationContext,
+        ...steps,
+        ...(missing === undefined ? [] : [missing]),
+      ],
+      reason: message,
+    };
+  });
+}
+
+/**
+ * The status of an error of Fastify or of its plugins: `statusCode`, by their convention.
+ * An error that carries the answer of another service has not this one's status.
+ */
+function statusOf(error: unknown): number | null {
+  if (typeof error !== "object" || error === null) return null;
+  const { statusCode, response, known } = error as Record<string, unknown>;
+  return typeof statusCode === "number" &&
+    statusCode >= 400 &&
+    statusCode < 500 &&
+    response === undefined &&
+    known === undefined
+    ? statusCode
+    : null;
+}
+
+declare class TextDecoder {
+  decode(bytes: object): string;
+}
+
+/** The text of a payload, null for a stream. */
+function textOf(payload: unknown): string | null {
+  if (payload === undefined || payload === null) return "";
+  if (typeof payload === "string") return payload;
+  return ArrayBuffer.isView(payload) ? new TextDecoder().decode(payload) : null;
+}
+
+/** An application of Fastify, as far as a self-test needs it. */
+export interface InjectableApplication {
+  inject(request: {
+    readonly method: "GET" | "HEAD";
+    readonly url: string;
+    readonly headers: Record<string, string>;
+  }): Promise<{
+    readonly statusCode: number;
+    readonly headers: object;
+    readonly body: string;
+  }>;
+}
+
+/**
+ * The parts of the boundary that are not wired, in plain words. Requests are sent in
+ * process.
+ */
+export async function check(app: InjectableApplication): Promise<string[]> {
+  return await checkReplies(async (name, url, headers): Promise<Reply> => {
+    const method = name === "HEAD" ? "HEAD" : "GET";
+    const found = await app.inject({ method, url, headers });
+    return {
+      status: found.statusCode,
+      headers: found.headers as FieldSource,
+      text: async () => found.body,
+    };
+  });
+}

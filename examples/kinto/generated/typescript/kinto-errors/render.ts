@@ -1,0 +1,198 @@
+/** From an error to a whole answer: status, headers and body. */
+
+// Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/kinto/taxonomy.yaml
+
+import { type Slots, fillShape } from "./_runtime/envelopes.js";
+import { type Fields, withField } from "./_runtime/fields.js";
+import * as retryAfter from "./_runtime/retry-after.js";
+import { type Picture, compileShape, scalarText } from "./_runtime/shape.js";
+import { factsOf } from "./catalog.js";
+import {
+  type ConstantField,
+  type EnvelopeName,
+  type SentError,
+  kindOf,
+  withConstants,
+} from "./exceptions.js";
+
+/**
+ * An envelope as it is sent. `listed`: its details are a list. `shown`: they are there
+ * even if they are empty. `spelled`: its status is a text. `headers` carry slots too.
+ */
+interface SentEnvelope {
+  readonly mediaType: string;
+  readonly picture: Picture;
+  readonly listed: boolean;
+  readonly shown: boolean;
+  readonly spelled: boolean;
+  readonly headers: readonly {
+    readonly slot: string;
+    readonly name: string;
+    readonly pattern: string | null;
+  }[];
+}
+
+// prettier-ignore
+const ENVELOPES: Readonly<Record<EnvelopeName, SentEnvelope>> = {
+  error: {
+    mediaType: "application/json",
+    picture: {
+      code: "$status",
+      errno: "$code",
+      error: "$error",
+      "message?": "$message",
+      "info?": "$info",
+      "details?": "$details",
+    },
+    listed: false,
+    shown: false,
+    spelled: false,
+    headers: [],
+  },
+};
+
+/** Headers that every answer under these statuses has, with any code. */
+// prettier-ignore
+const CONSTANTS: readonly ConstantField[] = [];
+
+/** The member of errors for each slot, and the header that repeats it. */
+// prettier-ignore
+const PLACES: readonly {
+  readonly member: string;
+  readonly slot: string;
+  readonly header: string | null;
+}[] = [
+  {
+    member: "error",
+    slot: "error",
+    header: null,
+  },
+  {
+    member: "info",
+    slot: "info",
+    header: null,
+  },
+];
+
+/** The member of errors for each slot that is never null where an envelope needs it. */
+// prettier-ignore
+export const NEEDED: Readonly<Record<string, string>> = {
+  error: "error",
+};
+
+/** An answer, ready to send. `headers` have Content-Type, not Content-Length. */
+export interface Rendered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * How an error is written. `slots` are values for slots that the error does not know.
+ */
+export interface Rendering {
+  readonly envelope?: EnvelopeName | undefined;
+  readonly slots?: Slots | undefined;
+}
+
+/** The media type of an envelope. */
+export function mediaTypeOf(envelope: EnvelopeName): string {
+  return ENVELOPES[envelope].mediaType;
+}
+
+/**
+ * The body of an error, as JSON data. Throws TypeError if the envelope needs a value that
+ * was not given.
+ */
+export function toEnvelope(error: SentError, how: Rendering = {}): unknown {
+  return written(error, how).content;
+}
+
+/** The whole answer. A code without an HTTP status is sent as 500. */
+export function render(error: SentError, how: Rendering = {}): Rendered {
+  const { name, content, values } = written(error, how);
+  const status = error.status ?? 500;
+  const { mediaType, headers } = ENVELOPES[name];
+  let fields: Fields = [["Content-Type", mediaType]];
+  fields = withConstants(fields, CONSTANTS, status);
+  fields = withConstants(fields, kindOf(error)?.constants ?? [], status);
+  for (const [field, value] of Object.entries(error.headers)) {
+    fields = withField(fields, field, value);
+  }
+  if (error.retryAfter !== null) {
+    const wait = retryAfter.render(error.retryAfter);
+    fields = withField(fields, "Retry-After", wait);
+  }
+  for (const { slot, header } of PLACES) {
+    const text = scalarText(values[slot]);
+    if (header !== null && text !== null) {
+      fields = withField(fields, header, text);
+    }
+  }
+  for (const { slot, name: field, pattern } of headers) {
+    const text = scalarText(values[slot]);
+    if (text !== null && isReadBack(text, pattern)) {
+      fields = withField(fields, field, text);
+    }
+  }
+  return {
+    status,
+    headers: Object.fromEntries(fields),
+    body: JSON.stringify(content),
+  };
+}
+
+/** An error as an envelope has it, and the values of its slots. */
+function written(
+  error: SentError,
+  how: Rendering,
+): {
+  readonly name: EnvelopeName;
+  readonly content: unknown;
+  readonly values: Slots;
+} {
+  const otherwise = "error";
+  const name = how.envelope ?? kindOf(error)?.envelope ?? otherwise;
+  const shape = compileShape(ENVELOPES[name].picture);
+  const values: Record<string, unknown> = {
+    ...slotValues(error, name),
+    ...how.slots,
+  };
+  return { name, content: fillShape(shape, values), values };
+}
+
+/** The value of each slot of an error, null if it has none. */
+function slotValues(
+  error: SentError,
+  name: EnvelopeName,
+): Record<string, unknown> {
+  const facts = factsOf(error);
+  const { listed, shown, spelled } = ENVELOPES[name];
+  const isEmpty = Object.keys(error.details).length === 0;
+  const details = isEmpty && !shown ? null : error.details;
+  const { status } = error;
+  const { wire } = facts;
+  const members = error as object as Readonly<Record<string, unknown>>;
+  const values: Record<string, unknown> = {
+    code: wire,
+    message: error.message,
+    summary: facts.summary,
+    status: spelled && status !== null ? String(status) : status,
+    retriable: error.retriable,
+    boundary: error.boundary,
+    domain: facts.domain,
+    details: listed && details !== null ? [details] : details,
+  };
+  for (const { member, slot } of PLACES) {
+    const value = members[member] ?? null;
+    const isLacking = value === null && slot in NEEDED;
+    values[slot] = isLacking ? undefined : value;
+  }
+  return values;
+}
+
+/** Whether a header from which a slot is read by a pattern gives the same text. */
+function isReadBack(text: string, pattern: string | null): boolean {
+  return pattern === null || new RegExp(pattern, "u").exec(text)?.[1] === text;
+}

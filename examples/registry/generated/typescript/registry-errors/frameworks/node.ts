@@ -1,0 +1,187 @@
+/**
+ * Requests and responses of Node's HTTP server, for the frameworks that hand them to
+ * middleware.
+ */
+
+// Generated from examples/registry/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/registry/taxonomy.yaml
+
+import type { FieldSource, Fields } from "../_runtime/fields.js";
+import {
+  type Answer,
+  type Boundary,
+  CORRELATION,
+  type Exchange,
+} from "../boundary.js";
+
+/** A request of Node. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: FieldSource;
+}
+
+/** A response of Node. */
+export interface NodeResponse {
+  statusCode: number;
+  readonly headersSent: boolean;
+  readonly destroyed: boolean;
+  getHeaders(): object;
+  setHeader(name: string, value: string | readonly string[]): unknown;
+  removeHeader(name: string): void;
+  destroy(): unknown;
+  // The overloads of Node are many, and each argument is passed on as it is.
+  /* eslint-disable @typescript-eslint/no-explicit-any */
+  write: (...given: any[]) => any;
+  end: (...given: any[]) => any;
+  writeHead: (...given: any[]) => any;
+  /* eslint-enable @typescript-eslint/no-explicit-any */
+}
+
+/** Headers of a body that an error does not have. */
+const OF_BODY = new Set([
+  "accept-ranges",
+  "cache-control",
+  "content-disposition",
+  "content-encoding",
+  "content-language",
+  "content-length",
+  "content-location",
+  "content-range",
+  "content-type",
+  "etag",
+  "expires",
+  "last-modified",
+  "location",
+  "trailer",
+  "transfer-encoding",
+]);
+
+const EXCHANGES = new WeakMap<object, Exchange>();
+const ANSWERED = new WeakSet<object>();
+
+/** The exchange of a response, which a first call opens. */
+export function exchangeOf(
+  boundary: Boundary,
+  request: NodeRequest & { readonly originalUrl?: string | undefined },
+  response: object,
+): Exchange {
+  const known = EXCHANGES.get(response);
+  if (known !== undefined) return known;
+  const [path = "/"] = (request.originalUrl ?? request.url ?? "/").split("?");
+  const method = request.method ?? "GET";
+  const opened = boundary.open({ method, path, headers: request.headers });
+  EXCHANGES.set(response, opened);
+  return opened;
+}
+
+/** Answer with an error. A response that has begun is cut. */
+export function sendAnswer(response: NodeResponse, answer: Answer): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  for (const name of Object.keys(response.getHeaders())) {
+    if (OF_BODY.has(name.toLowerCase())) response.removeHeader(name);
+  }
+  for (const [name, values] of grouped(answer.headers)) {
+    response.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);
+  }
+  ANSWERED.add(response);
+  response.statusCode = answer.status;
+  response.end(answer.body);
+}
+
+/**
+ * Give every response the correlation id, and hold those from 400 on until they are whole:
+ * one that is not in the envelope is answered anew.
+ */
+export function holdErrors(exchange: Exchange, response: NodeResponse): void {
+  const { write, end, writeHead } = response;
+  let parts: unknown[] | null = null;
+  let named: object = {};
+  const headers = (): FieldSource =>
+    ({ ...response.getHeaders(), ...named }) as FieldSource;
+  const isHeld = (): boolean =>
+    parts !== null ||
+    (!response.headersSent &&
+      !ANSWERED.has(response) &&
+      !("content-encoding" in response.getHeaders()) &&
+      exchange.isHeld(response.statusCode));
+  const passing = (): void => {
+    response.write = write;
+    response.end = end;
+    response.writeHead = writeHead;
+  };
+  response.setHeader(CORRELATION.header, exchange.correlationId);
+  response.writeHead = (status: number, ...given: unknown[]) => {
+    response.statusCode = status;
+    if (!isHeld()) {
+      passing();
+      return response.writeHead(status, ...given);
+    }
+    parts ??= [];
+    const own = given.find((each) => typeof each === "object");
+    named = lowerCase((own ?? {}) as Record<string, unknown>);
+    return response;
+  };
+  response.write = (...given: unknown[]) => {
+    if (!isHeld()) {
+      passing();
+      return response.write(...given);
+    }
+    parts = [...(parts ?? []), given[0]];
+    return true;
+  };
+  response.end = (...given: unknown[]) => {
+    const isError = isHeld();
+    passing();
+    if (!isError) return response.end(...given);
+    const last = typeof given[0] === "function" ? undefined : given[0];
+    const body = textOf([...(parts ?? []), last]);
+    const { statusCode } = response;
+    const answer = exchange.settle(statusCode, headers(), body);
+    if (answer !== null) {
+      sendAnswer(response, answer);
+      return response;
+    }
+    ANSWERED.add(response);
+    for (const [name, value] of Object.entries(named)) {
+      response.setHeader(name, value as string);
+    }
+    response.setHeader("cache-control", "no-store");
+    return response.end(body);
+  };
+}
+
+/** The values of each field. */
+function grouped(fields: Fields): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  for (const [name, value] of fields) {
+    found.set(name, [...(found.get(name) ?? []), value]);
+  }
+  return found;
+}
+
+function lowerCase(fields: Record<string, unknown>): object {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+declare class TextDecoder {
+  decode(bytes?: object, options?: { readonly stream: boolean }): string;
+}
+
+/** The text of parts that are texts or bytes. */
+function textOf(parts: readonly unknown[]): string {
+  const decoder = new TextDecoder();
+  return parts
+    .map((part) => {
+      if (typeof part === "string") return part;
+      return typeof part === "object" && part !== null
+        ? decoder.decode(part, { stream: true })
+        : "";
+    })
+    .join("");
+}

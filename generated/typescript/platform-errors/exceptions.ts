@@ -1,0 +1,910 @@
+/**
+ * The errors of Core Platform errors as exceptions: a class for each code,
+ * which services throw and clients catch.
+ *
+ * A class has the members of the interface of the same name in `errors`, so
+ * that everything that takes an error of `parse` takes an exception too.
+ */
+
+// Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile
+// taxonomy.yaml
+
+import {
+  type Span,
+  isIn,
+  sendable,
+  valuesOf,
+  withField,
+} from "./_runtime/fields.js";
+import * as retryAfter from "./_runtime/retry-after.js";
+import { decided, defaultMessage, entryOfCode, retriable } from "./catalog.js";
+import { type Condition, type ErrorCode, FACTS, type Facts } from "./codes.js";
+import type * as d from "./details.js";
+import type * as e from "./errors.js";
+
+/** The names of the envelopes. */
+// prettier-ignore
+export type EnvelopeName = keyof {
+  error: never;
+};
+
+/** A header with one value under these statuses; null if the header is not there. */
+export interface ConstantField {
+  readonly name: string;
+  readonly value: string | null;
+  readonly on: readonly Span[];
+}
+
+/** A header that repeats a detail. */
+interface DerivedField {
+  readonly header: string;
+  readonly key: string;
+  readonly as: "text" | "tag" | "wait";
+}
+
+/** The facts of a code that only its sender needs. */
+export interface Kind {
+  readonly name: string;
+  readonly code: ErrorCode;
+  readonly operation: string | null;
+  readonly envelope: EnvelopeName;
+  readonly defaults?: Readonly<Record<string, unknown>>;
+  readonly headers?: readonly {
+    readonly name: string;
+    readonly on: readonly Span[];
+  }[];
+  readonly constants?: readonly ConstantField[];
+  readonly statusRules?: readonly {
+    readonly then: number;
+    readonly when: readonly Condition[];
+  }[];
+  readonly derived?: readonly DerivedField[];
+}
+
+/**
+ * The facts of an error that a service may give beside the details. `retryAfter` in
+ * seconds. `cause` never travels.
+ */
+// prettier-ignore
+export interface Options {
+  readonly message?: string | undefined;
+  readonly status?: number | undefined;
+  readonly boundary?: string | undefined;
+  readonly retriable?: boolean | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly cause?: unknown;
+  readonly correlationId?: string | null | undefined;
+}
+
+/**
+ * Any error of Core Platform errors. Each code has a subclass, and only those
+ * are thrown.
+ */
+// prettier-ignore
+export abstract class PlatformError extends Error implements e.Common {
+  declare readonly code: ErrorCode | null;
+  declare readonly known: boolean;
+  declare readonly operation: string | null;
+  declare readonly details: d.Details;
+  declare readonly status: number | null;
+  declare readonly retriable: boolean;
+  declare readonly flag: boolean | null;
+  declare readonly retryAfter: number | null;
+  declare readonly boundary: string | null;
+  declare readonly headers: Readonly<Record<string, string>>;
+  declare readonly raw: unknown;
+  declare readonly correlationId: string | null;
+}
+
+/** An error with a declared code. */
+// prettier-ignore
+class Declared<
+  C extends ErrorCode, O extends string | null, D extends object
+> extends PlatformError {
+  declare readonly code: C;
+  declare readonly known: true;
+  declare readonly operation: O;
+  declare readonly details: D & d.Details;
+
+  /**
+   * Throws RangeError for a status or a boundary that the code does not have, and for a
+   * header that it needs and lacks.
+   */
+  constructor(kind: Kind, details: object, options: Options) {
+    const state = stateOf(kind, details as d.Details, options);
+    super(state.message);
+    settle(this, kind.name, state);
+    if (options.cause !== undefined) hide(this, "cause", options.cause);
+    for (const name of lacking(this)) {
+      throw new RangeError(`${kind.code} under ${String(state.status)} needs the header ${name}`);
+    }
+  }
+}
+
+/**
+ * An answer that is not a declared error: an unknown code, another shape, or not JSON.
+ * Neither `raw` nor `originalCode` is safe to show.
+ */
+// prettier-ignore
+export class UnknownError extends PlatformError implements e.UnknownError {
+  declare readonly code: "internal_error";
+  declare readonly known: false;
+  declare readonly operation: null;
+  declare readonly originalCode: string | number | null;
+  declare readonly replacedBy: ErrorCode | null;
+
+  constructor(error: e.UnknownError) {
+    super(error.message);
+    settle(this, "UnknownError", error);
+  }
+}
+
+/**
+ * The request cannot be understood.
+ *
+ * HTTP 400; from service or gateway; clients do not retry.
+ */
+// prettier-ignore
+export class InvalidRequest extends Declared<
+  "invalid_request", null, d.InvalidRequestDetails
+> {
+  static readonly kind: Kind = {
+    name: "InvalidRequest",
+    code: "invalid_request",
+    operation: null,
+    envelope: "error",
+    headers: [
+      {
+        name: "WWW-Authenticate",
+        on: [
+          [
+            401,
+            401,
+          ],
+        ],
+      },
+      {
+        name: "Allow",
+        on: [
+          [
+            405,
+            405,
+          ],
+        ],
+      },
+      {
+        name: "Retry-After",
+        on: [
+          [
+            429,
+            429,
+          ],
+        ],
+      },
+    ],
+  };
+
+  constructor(details: Omit<d.InvalidRequestDetails, "retryable"> = {}, options: Options = {}) {
+    super(InvalidRequest.kind, details, options);
+  }
+}
+
+/**
+ * The request is understood and a value in it is not allowed.
+ *
+ * HTTP 400; from service; clients do not retry.
+ */
+// prettier-ignore
+export class ValidationFailed extends Declared<
+  "validation_failed", null, d.ValidationFailedDetails
+> {
+  static readonly kind: Kind = {
+    name: "ValidationFailed",
+    code: "validation_failed",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.ValidationFailedDetails, "retryable"> = {}, options: Options = {}) {
+    super(ValidationFailed.kind, details, options);
+  }
+}
+
+/**
+ * The body is in a format the service does not read.
+ *
+ * HTTP 415; from gateway or service; clients do not retry.
+ */
+// prettier-ignore
+export class UnsupportedMediaType extends Declared<
+  "unsupported_media_type", null, d.UnsupportedMediaTypeDetails
+> {
+  static readonly kind: Kind = {
+    name: "UnsupportedMediaType",
+    code: "unsupported_media_type",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.UnsupportedMediaTypeDetails, "retryable"> = {}, options: Options = {}) {
+    super(UnsupportedMediaType.kind, details, options);
+  }
+}
+
+/**
+ * The caller is not known.
+ *
+ * HTTP 401; from gateway; a person has to act.
+ */
+// prettier-ignore
+export class Unauthenticated extends Declared<
+  "unauthenticated", null, d.UnauthenticatedDetails
+> {
+  static readonly kind: Kind = {
+    name: "Unauthenticated",
+    code: "unauthenticated",
+    operation: null,
+    envelope: "error",
+    headers: [
+      {
+        name: "WWW-Authenticate",
+        on: [
+          [
+            401,
+            401,
+          ],
+        ],
+      },
+    ],
+  };
+
+  constructor(details: Omit<d.UnauthenticatedDetails, "retryable"> = {}, options: Options & { readonly headers: Readonly<Record<string, string>> & { readonly "WWW-Authenticate": string; }; }) {
+    super(Unauthenticated.kind, details, options);
+  }
+}
+
+/**
+ * The caller is known and may not do this.
+ *
+ * HTTP 403; from service or gateway; a person has to act.
+ */
+// prettier-ignore
+export class Forbidden extends Declared<
+  "forbidden", null, d.ForbiddenDetails
+> {
+  static readonly kind: Kind = {
+    name: "Forbidden",
+    code: "forbidden",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.ForbiddenDetails, "retryable"> = {}, options: Options = {}) {
+    super(Forbidden.kind, details, options);
+  }
+}
+
+/**
+ * The caller's token lacks a scope.
+ *
+ * HTTP 403; from gateway or service; a person has to act.
+ */
+// prettier-ignore
+export class ScopeInsufficient extends Declared<
+  "scope_insufficient", null, d.ScopeInsufficientDetails
+> {
+  static readonly kind: Kind = {
+    name: "ScopeInsufficient",
+    code: "scope_insufficient",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.ScopeInsufficientDetails, "retryable"> = {}, options: Options = {}) {
+    super(ScopeInsufficient.kind, details, options);
+  }
+}
+
+/**
+ * There is no such resource, or none the caller may know of.
+ *
+ * HTTP 404; from service or gateway; clients do not retry.
+ */
+// prettier-ignore
+export class NotFound extends Declared<
+  "not_found", null, d.NotFoundDetails
+> {
+  static readonly kind: Kind = {
+    name: "NotFound",
+    code: "not_found",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.NotFoundDetails, "retryable"> = {}, options: Options = {}) {
+    super(NotFound.kind, details, options);
+  }
+}
+
+/**
+ * The request contradicts the state of a resource.
+ *
+ * HTTP 409; from service; clients do not retry.
+ */
+// prettier-ignore
+export class Conflict extends Declared<
+  "conflict", null, d.ConflictDetails
+> {
+  static readonly kind: Kind = {
+    name: "Conflict",
+    code: "conflict",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.ConflictDetails, "retryable">, options: Options = {}) {
+    super(Conflict.kind, details, options);
+  }
+}
+
+/**
+ * What was to be created is there already.
+ *
+ * HTTP 409; from service; clients do not retry.
+ */
+// prettier-ignore
+export class AlreadyExists extends Declared<
+  "already_exists", null, d.AlreadyExistsDetails
+> {
+  static readonly kind: Kind = {
+    name: "AlreadyExists",
+    code: "already_exists",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.AlreadyExistsDetails, "retryable">, options: Options = {}) {
+    super(AlreadyExists.kind, details, options);
+  }
+}
+
+/**
+ * The caller exceeded its rate.
+ *
+ * HTTP 429; from gateway; clients retry (exponential_jitter).
+ */
+// prettier-ignore
+export class RateLimited extends Declared<
+  "rate_limited", null, d.RateLimitedDetails
+> {
+  static readonly kind: Kind = {
+    name: "RateLimited",
+    code: "rate_limited",
+    operation: null,
+    envelope: "error",
+    headers: [
+      {
+        name: "Retry-After",
+        on: [
+          [
+            429,
+            429,
+          ],
+        ],
+      },
+    ],
+  };
+
+  constructor(details: Omit<d.RateLimitedDetails, "retryable"> = {}, options: Options & { readonly retryAfter: number; }) {
+    super(RateLimited.kind, details, options);
+  }
+}
+
+/**
+ * The work was not done in time.
+ *
+ * HTTP 504, 502, 503; from service or dependency or gateway; clients retry
+ * (exponential_jitter). The operation may have taken effect.
+ */
+// prettier-ignore
+export class Timeout extends Declared<
+  "timeout", null, d.TimeoutDetails
+> {
+  static readonly kind: Kind = {
+    name: "Timeout",
+    code: "timeout",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.TimeoutDetails, "retryable"> = {}, options: Options = {}) {
+    super(Timeout.kind, details, options);
+  }
+}
+
+/**
+ * Something the service needs cannot be reached.
+ *
+ * HTTP 503, 502, 504; from dependency; clients retry (linear_then_exponential).
+ * The operation may have taken effect.
+ */
+// prettier-ignore
+export class DependencyUnavailable extends Declared<
+  "dependency_unavailable", null, d.DependencyUnavailableDetails
+> {
+  static readonly kind: Kind = {
+    name: "DependencyUnavailable",
+    code: "dependency_unavailable",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.DependencyUnavailableDetails, "retryable"> = {}, options: Options = {}) {
+    super(DependencyUnavailable.kind, details, options);
+  }
+}
+
+/**
+ * The platform failed in a way it did not expect.
+ *
+ * HTTP 500; from service; clients do not retry. The operation may have taken
+ * effect.
+ */
+// prettier-ignore
+export class InternalError extends Declared<
+  "internal_error", null, d.InternalErrorDetails
+> {
+  static readonly kind: Kind = {
+    name: "InternalError",
+    code: "internal_error",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.InternalErrorDetails, "retryable"> = {}, options: Options = {}) {
+    super(InternalError.kind, details, options);
+  }
+}
+
+/**
+ * The change would break an invariant of the data.
+ *
+ * HTTP 422; from service; clients do not retry.
+ */
+// prettier-ignore
+export class ConstraintViolation extends Declared<
+  "constraint_violation", null, d.ConstraintViolationDetails
+> {
+  static readonly kind: Kind = {
+    name: "ConstraintViolation",
+    code: "constraint_violation",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.ConstraintViolationDetails, "retryable"> = {}, options: Options = {}) {
+    super(ConstraintViolation.kind, details, options);
+  }
+}
+
+/**
+ * A concurrent transaction won.
+ *
+ * HTTP 503; from service; clients retry (serializable).
+ */
+// prettier-ignore
+export class SerializationFailure extends Declared<
+  "serialization_failure", null, d.SerializationFailureDetails
+> {
+  static readonly kind: Kind = {
+    name: "SerializationFailure",
+    code: "serialization_failure",
+    operation: null,
+    envelope: "error",
+  };
+
+  constructor(details: Omit<d.SerializationFailureDetails, "retryable"> = {}, options: Options = {}) {
+    super(SerializationFailure.kind, details, options);
+  }
+}
+
+/**
+ * The resource changed since the client read it.
+ *
+ * HTTP 412; from service; clients read again before they retry.
+ */
+// prettier-ignore
+export class StaleRead extends Declared<
+  "stale_read", null, d.StaleReadDetails
+> {
+  static readonly kind: Kind = {
+    name: "StaleRead",
+    code: "stale_read",
+    operation: null,
+    envelope: "error",
+    headers: [
+      {
+        name: "ETag",
+        on: [
+          [
+            412,
+            412,
+          ],
+        ],
+      },
+    ],
+    derived: [
+      {
+        header: "ETag",
+        key: "expected_etag",
+        as: "tag",
+      },
+    ],
+  };
+
+  constructor(details: Omit<d.StaleReadDetails, "retryable">, options: Options = {}) {
+    super(StaleRead.kind, details, options);
+  }
+}
+
+/** Any exception of this package. */
+// prettier-ignore
+export type AnyException =
+  | InvalidRequest
+  | ValidationFailed
+  | UnsupportedMediaType
+  | Unauthenticated
+  | Forbidden
+  | ScopeInsufficient
+  | NotFound
+  | Conflict
+  | AlreadyExists
+  | RateLimited
+  | Timeout
+  | DependencyUnavailable
+  | InternalError
+  | ConstraintViolation
+  | SerializationFailure
+  | StaleRead
+  | UnknownError;
+
+/** A class of this package, whose constructor decides what it takes. */
+interface ExceptionClass {
+  readonly kind: Kind;
+  readonly prototype: Declared<ErrorCode, string | null, object>;
+}
+
+/** A class: those of a list would each have a type, compared in pairs by tsc. */
+function listed(each: ExceptionClass): ExceptionClass {
+  return each;
+}
+
+// prettier-ignore
+const CLASSES: readonly ExceptionClass[] = [
+  listed(InvalidRequest),
+  listed(ValidationFailed),
+  listed(UnsupportedMediaType),
+  listed(Unauthenticated),
+  listed(Forbidden),
+  listed(ScopeInsufficient),
+  listed(NotFound),
+  listed(Conflict),
+  listed(AlreadyExists),
+  listed(RateLimited),
+  listed(Timeout),
+  listed(DependencyUnavailable),
+  listed(InternalError),
+  listed(ConstraintViolation),
+  listed(SerializationFailure),
+  listed(StaleRead),
+];
+
+const BY_CODE = new Map(
+  CLASSES.map((each) => [key(each.kind.operation, each.kind.code), each]),
+);
+
+/** Whether a value is an exception of this package; `code` tells which. */
+// prettier-ignore
+export function isPlatformError(value: unknown): value is AnyException {
+  return value instanceof PlatformError;
+}
+
+/** The exception for an error that was read from an answer. */
+export function exceptionOf(error: e.AnyError): AnyException {
+  const found = BY_CODE.get(key(error.operation, error.code ?? ""));
+  if (error.known && found !== undefined) return restored(found, error);
+  return new UnknownError(error as e.UnknownError);
+}
+
+/** The kind of a code that is shared by all operations. */
+export function kindOfCode(code: ErrorCode): Kind | undefined {
+  return BY_CODE.get(key(null, code))?.kind;
+}
+
+/** An error as its sender sees it: an exception, or what `parse` returns. */
+export interface SentError extends e.Common {
+  readonly code: ErrorCode | null;
+  readonly known: boolean;
+  readonly operation: string | null;
+  readonly details: object;
+}
+
+/** The kind of an error, undefined if its code is not declared. */
+export function kindOf(error: SentError): Kind | undefined {
+  return BY_CODE.get(key(error.operation, error.code ?? ""))?.kind;
+}
+
+/**
+ * An error with its default message, made without the details and the headers that it
+ * needs.
+ */
+export function bare(
+  code: ErrorCode,
+  status: number | null = null,
+  details: d.Details = {},
+  headers: Readonly<Record<string, string>> = {},
+): AnyException {
+  const found = BY_CODE.get(key(null, code));
+  if (found === undefined) throw new RangeError(`${code} is not shared`);
+  const facts = FACTS[code];
+  const plain = { ...rest(found.kind), ...found.kind.defaults };
+  return restored(found, {
+    ...withFlag(found.kind, facts, details, null, status ?? facts.status),
+    ...plain,
+    headers,
+  });
+}
+
+/** The headers that an error needs under its status and lacks. */
+export function lacking(error: SentError): readonly string[] {
+  const given = Object.entries(error.headers);
+  const needed = (error.known ? kindOf(error)?.headers : undefined) ?? [];
+  return needed
+    .filter(({ name, on }) => {
+      const waits =
+        name.toLowerCase() === "retry-after" && error.retryAfter !== null;
+      return (
+        !waits && isIn(error.status, on) && valuesOf(given, name).length === 0
+      );
+    })
+    .map(({ name }) => name);
+}
+
+type State = Omit<e.Common, "message"> & { readonly message: string };
+
+function stateOf(kind: Kind, details: d.Details, options: Options): State {
+  const facts = factsOfKind(kind);
+  const status = allowedStatus(kind, facts, options.status, details);
+  const [first = null] = facts.boundaries;
+  const { boundary = first } = options;
+  if (boundary !== first && !facts.boundaries.includes(boundary ?? "")) {
+    throw new RangeError(`${kind.code} does not come from ${String(boundary)}`);
+  }
+  const given = Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  );
+  delete given["cause"];
+  const known = Object.fromEntries(
+    Object.entries(details).filter(([, value]) => value !== undefined),
+  );
+  const { retriable: flag = null } = options;
+  const flagged = withFlag(kind, facts, known, flag, status);
+  return {
+    ...flagged,
+    ...rest(kind),
+    ...kind.defaults,
+    ...given,
+    retriable: flagged.retriable,
+    message: options.message ?? flagged.message,
+    boundary,
+    status,
+    retryAfter: options.retryAfter ?? derivedWait(kind, known),
+    headers: sendable({ ...derivedHeaders(kind, known), ...options.headers }),
+  };
+}
+
+function factsOfKind(kind: Kind): Facts {
+  return entryOfCode(kind.code, kind.operation)?.facts ?? FACTS[kind.code];
+}
+
+/** The members of an error of which nothing is known. */
+function rest(kind: Kind): Omit<State, keyof ReturnType<typeof withFlag>> {
+  return {
+    boundary: factsOfKind(kind).boundaries[0] ?? null,
+    headers: {},
+    raw: null,
+    retryAfter: null,
+    correlationId: null,
+  };
+}
+
+/** The members that follow from the details and the flag. */
+function withFlag(
+  kind: Kind,
+  facts: Facts,
+  details: d.Details,
+  flag: boolean | null,
+  status: number | null,
+) {
+  const own = entryOfCode(kind.code, kind.operation)?.flagKey ?? null;
+  const sent = flag ?? retriable(facts, details, { status });
+  const decides = flag !== null || facts.retriable === "conditional";
+  const shown = decides ? sent : facts.clientAction === "retry";
+  const all = own === null ? details : { ...details, [own]: shown };
+  return {
+    code: kind.code,
+    known: true,
+    operation: kind.operation,
+    details: all,
+    message: defaultMessage(facts, all),
+    status,
+    retriable: sent,
+    flag: own === null ? flag : shown,
+  };
+}
+
+/**
+ * The given status if the code may have it. Without one, the status that the rules
+ * decide by the details, or the default if several remain.
+ */
+function allowedStatus(
+  kind: Kind,
+  facts: Facts,
+  status: number | undefined,
+  details: d.Details,
+): number | null {
+  const possible = outcomes(kind, details);
+  const last = possible[possible.length - 1];
+  if (status === undefined) {
+    const isOpen = facts.status !== null && possible.includes(facts.status);
+    return last === undefined || isOpen ? facts.status : last;
+  }
+  const isAllowed =
+    last === undefined
+      ? facts.statuses.includes(status) || codesFor(status).includes(kind.code)
+      : possible.includes(status);
+  if (!isAllowed) {
+    const text = `${kind.code} does not travel under ${String(status)}`;
+    throw new RangeError(text);
+  }
+  return status;
+}
+
+/** The possible results of the rules; an unknown fact leaves both ways open. */
+function outcomes(kind: Kind, details: d.Details): readonly number[] {
+  const found: number[] = [];
+  for (const { then, when } of kind.statusRules ?? []) {
+    const known = when.filter(({ fact }) => isKnown(fact, details));
+    const holds = decided([{ then: true, when: known }], details, {}) ?? false;
+    if (!holds) continue;
+    if (!found.includes(then)) found.push(then);
+    if (known.length === when.length) break;
+  }
+  return found;
+}
+
+function isKnown(fact: string, details: d.Details): boolean {
+  const prefix = "details.";
+  return (
+    fact.startsWith(prefix) &&
+    Object.keys(details).includes(fact.slice(prefix.length))
+  );
+}
+
+/** A fallback for the statuses that no code claims, the narrowest range first. */
+interface Fallback {
+  readonly low: number;
+  readonly high: number;
+  readonly code: ErrorCode | null;
+}
+
+// prettier-ignore
+export const FALLBACKS: readonly Fallback[] = [
+  {
+    low: 405,
+    high: 405,
+    code: "invalid_request",
+  },
+  {
+    low: 406,
+    high: 406,
+    code: "invalid_request",
+  },
+  {
+    low: 413,
+    high: 413,
+    code: "invalid_request",
+  },
+  {
+    low: 400,
+    high: 499,
+    code: "invalid_request",
+  },
+  {
+    low: 500,
+    high: 599,
+    code: "internal_error",
+  },
+];
+
+/** The codes that may travel under a status; the fallback if no code claims it. */
+export function codesFor(status: number): readonly ErrorCode[] {
+  const claimed = Object.entries<Facts>(FACTS)
+    .filter(([, facts]) => facts.statuses.includes(status))
+    .map(([code]) => code as ErrorCode);
+  if (claimed.length > 0) return claimed;
+  const fallback = FALLBACKS.find(
+    ({ low, high }) => low <= status && status <= high,
+  );
+  return fallback?.code == null ? [] : [fallback.code];
+}
+
+function derivedHeaders(
+  kind: Kind,
+  details: d.Details,
+): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const { header, key: name, as } of kind.derived ?? []) {
+    const value = details[name];
+    if (typeof value === "string" && as !== "wait") {
+      found[header] = as === "tag" ? entityTag(value) : value;
+    }
+  }
+  return found;
+}
+
+function derivedWait(kind: Kind, details: d.Details): number | null {
+  const own = (kind.derived ?? []).find(({ as }) => as === "wait");
+  const value = own === undefined ? null : details[own.key];
+  return typeof value === "number" ? value : null;
+}
+
+/**
+ * A validator in the form of the header `ETag`: in quotes, after its mark of weakness
+ * (RFC 9110 section 8.8.3).
+ */
+export function entityTag(value: string): string {
+  return /^(W\/)?"[^"]*"$/.test(value) ? value : `"${value}"`;
+}
+
+/** An error with this state, unchecked. */
+function restored(kind: ExceptionClass, state: object): AnyException {
+  const made: unknown = Reflect.construct(
+    Error,
+    [(state as State).message],
+    kind as unknown as new () => Error,
+  );
+  settle(made as Error, kind.kind.name, state);
+  return made as AnyException;
+}
+
+function settle(error: Error, name: string, state: object): void {
+  const { message: _, ...members } = state as State;
+  Object.assign(error, members);
+  hide(error, "name", name);
+}
+
+/** Set a member that is not listed among those of the envelope. */
+function hide(error: Error, name: string, value: unknown): void {
+  const property = { value, configurable: true, writable: true };
+  Object.defineProperty(error, name, property);
+}
+
+/** The value of `Retry-After` for a wait in seconds. */
+export const wait = retryAfter.render;
+
+function key(operation: string | null, code: string): string {
+  return JSON.stringify([operation, code]);
+}
+
+/** The fields with those that a code always has under a status. */
+export function withConstants(
+  fields: Parameters<typeof withField>[0],
+  constants: readonly ConstantField[],
+  status: number,
+): Parameters<typeof withField>[0] {
+  return constants
+    .filter(({ on }) => isIn(status, on))
+    .reduce((all, { name, value }) => withField(all, name, value), fields);
+}
