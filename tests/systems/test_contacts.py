@@ -406,6 +406,7 @@ CASES: Mapping[str, Callable[[Place], None]] = {
     "changelog": run_on_taxonomy("changelog", "taxonomy.yaml"),
     "import": run_import,
     "explain": run_on_taxonomy("explain", "far", "--taxonomy", "taxonomy.yaml"),
+    "trace-code": run_on_taxonomy("trace-code", ".", "--taxonomy", "taxonomy.yaml"),
     "conform": run_conform,
     "audit": run_audit,
     "report": run_report,

@@ -196,7 +196,8 @@ def test_a_signal_before_the_run_ends_the_command_with_a_line(
 ) -> None:
     """While arguments and files are read, a signal ends the command with 130 and one line."""
     code = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup has it ignored
         "from faultspec.cli import main\n"
         "import faultspec.language as language\n"
         "def slow(path):\n"

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from faultspec.contract.keys import carried_key
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
+from faultspec.language.formats import FORMATS, Format
 from faultspec.language.model import HeaderRule, Schema, Taxonomy
 from faultspec.language.values import matches_pattern
 from faultspec.runtime import ids
@@ -50,14 +51,16 @@ _TRUE, _FALSE = object(), object()  # 1 and True are equal, so True needs a key 
 class Traits(NamedTuple):
     """The properties of strings that clauses of a taxonomy can distinguish.
 
-    ``words``: every text of the taxonomy. ``lengths``: the bounds on lengths. ``kept``: members
-    whose text is compared with a header. ``raw``: headers whose values are parsed. ``opaque``:
-    headers of which only format and equality count. ``dated``: the day of an answer decides.
-    ``keys``: the places of idempotency keys in requests.
+    ``words``: every text of the taxonomy. ``formats``: the expressions of identifiers;
+    ``other_formats``: the formats of schemas that are not identifiers. ``lengths``: the bounds on
+    lengths. ``kept``: members whose text is compared with a header. ``raw``: headers whose values
+    are parsed. ``opaque``: headers of which only format and equality count. ``dated``: the day of
+    an answer decides. ``keys``: the places of idempotency keys in requests.
     """
 
     words: frozenset[str]
     formats: tuple[re.Pattern[str], ...]
+    other_formats: tuple[Format, ...]
     patterns: tuple[str, ...]
     lengths: tuple[int, ...]
     kept: frozenset[str]
@@ -115,6 +118,11 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
     named = {name for schema in schemas for name in schema.format}
     named |= {name for rule in headers.rules for name in rule.format}
     formats = tuple(re.compile(ids.PATTERNS[name]) for name in ids.FORMATS if name in named)
+    others = tuple(
+        FORMATS[name]
+        for name in dict.fromkeys(name for schema in schemas for name in schema.format)
+        if name not in ids.FORMATS
+    )
     patterns = {schema.pattern: None for schema in schemas if schema.pattern is not None}
     if (
         _takes_strings_apart(taxonomy)
@@ -127,7 +135,7 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
         # Each error of a list may have a status of its own, as a text.
         or _lists_statuses(taxonomy)
         or headers.repeated & headers.parsed
-        or max(len(formats), len(patterns)) > _MAX_FORMATS
+        or max(len(formats), len(others), len(patterns)) > _MAX_FORMATS
     ):
         return None
     compared = {
@@ -141,6 +149,7 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
     return Traits(
         words=frozenset(part for part in parts if isinstance(part, str)),
         formats=formats,
+        other_formats=others,
         patterns=tuple(patterns),
         lengths=tuple(sorted(lengths)),
         kept=frozenset(compared),
@@ -292,5 +301,6 @@ def _text_key(traits: Traits, text: str, numbers: dict[str, int]) -> Hashable:
         numbers.setdefault(text, len(numbers)),
         bisect_right(traits.lengths, len(text)),
         fits,
+        tuple(format_.problem(text) is None for format_ in traits.other_formats),
         tuple(matches_pattern(pattern, text) for pattern in traits.patterns),
     )

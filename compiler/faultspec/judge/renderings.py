@@ -21,7 +21,6 @@ from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.match_envelope import ErrorReading
 from faultspec.language.model import Code, Schema
 from faultspec.language.values import are_equal, check_value, show
-from faultspec.runtime import ids
 from faultspec.runtime.nodes import child
 
 CLAUSE = "rendering/form"
@@ -251,7 +250,7 @@ def _wrong_values(
     for name, (value, at) in values.items():
         schema = _schema(contract, code, name)
         if schema is not None and not any(
-            next(check_value(schema, form, contract.terms, ids.FORMATS), None) is None
+            next(check_value(schema, form, contract.terms), None) is None
             for form in _readings(value)
         ):
             shown = _show(contract.sensitive, name, value)

@@ -9,18 +9,14 @@ from faultspec.judge.match_envelope import ErrorReading, is_inside_text, shares_
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code, Constant, Schema, Source
 from faultspec.language.values import ValueProblem, are_equal, check_value, spell
-from faultspec.runtime import ids
 from faultspec.runtime.nodes import child
 
 
 def value_problems(
     findings: FindingCollector, schema: Schema, value: object
 ) -> Iterator[ValueProblem]:
-    """The problems of a value in a body. Only formats of identifiers are asserted.
-
-    JSON Schema leaves open what other formats require of a body.
-    """
-    return check_value(schema, value, findings.contract.terms, ids.FORMATS)
+    """The problems of a value in a body. A format that the taxonomy declares is required."""
+    return check_value(schema, value, findings.contract.terms)
 
 
 def judge_types(findings: FindingCollector, error: ErrorReading) -> None:

@@ -7,7 +7,6 @@ from faultspec.judge.collector import describe_problem
 from faultspec.judge.renderings import find_renderings
 from faultspec.language.model import Audit, Lookup
 from faultspec.language.values import are_equal, check_value, vocabularies
-from faultspec.runtime import ids
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import pagination
 from faultspec_conformance.session.base import Session
@@ -209,7 +208,7 @@ def _problem(session: Session, audit: Audit, record: object, failure: _Failure) 
             if member.presence == "required":
                 return f"the record has no `{name}`"
             continue
-        misfit = next(check_value(member.schema, value, terms, ids.FORMATS), None)
+        misfit = next(check_value(member.schema, value, terms), None)
         if misfit is not None:
             return f"the record: {describe_problem(misfit, f'/{name}')}"
     for name, meaning in audit.means.items():

@@ -315,11 +315,7 @@ function matched(
     return null;
   }
   const end = value.length - last.length;
-  if (
-    end < first.length ||
-    !value.startsWith(first) ||
-    !value.endsWith(last)
-  ) {
+  if (end < first.length || !value.startsWith(first) || !value.endsWith(last)) {
     return null;
   }
   const text = value.slice(0, end);
@@ -330,11 +326,9 @@ function matched(
   }
   const code = findCode(text, texts.slice(before, -1), front.at);
   const behind = code && splitRest(text, texts.slice(before + 1, -1), code.end);
-  return behind && [
-    ...front.found,
-    text.slice(front.at, code.begin),
-    ...behind,
-  ];
+  return (
+    behind && [...front.found, text.slice(front.at, code.begin), ...behind]
+  );
 }
 
 /**
@@ -366,10 +360,7 @@ function findCode(
       found = { begin, end: begin + before.length };
       shortest = stop - begin;
     }
-    begin = text.indexOf(
-      before,
-      Math.max(begin + 1, stop - before.length + 1),
-    );
+    begin = text.indexOf(before, Math.max(begin + 1, stop - before.length + 1));
   }
   return found;
 }
@@ -378,9 +369,10 @@ function findCode(
 function lastPlace(text: string, separators: readonly string[]): number {
   let end = text.length;
   for (const separator of [...separators].reverse()) {
-    end = end < separator.length
-      ? -1
-      : text.lastIndexOf(separator, end - separator.length);
+    end =
+      end < separator.length
+        ? -1
+        : text.lastIndexOf(separator, end - separator.length);
   }
   return end;
 }

@@ -100,9 +100,9 @@ def extract(
     `alternatives` has the pointers of slots that may stand in several members: the
     first of them that is there counts, and the others may differ.
 
-    In a string the code takes as little as lets the rest match, and then each other slot
-    from the left. Where a slot stands in a template and also on its own, the value is the
-    latter's. A spread slot is absent if nothing is left to spread.
+    In a string the code takes as little as lets the rest match, and then each other
+    slot from the left. Where a slot stands in a template and also on its own, the value
+    is the latter's. A spread slot is absent if nothing is left to spread.
     """
     reading = _ShapeReader(alternatives)
     reading.read(node, body, "", _FIRST)
