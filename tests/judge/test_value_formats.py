@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from faultspec.contract.model import build_contract
+from faultspec.contract.model import build_contract, with_cache
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import read
@@ -32,7 +32,7 @@ def clauses(name: str, slot: str, detail: str) -> set[str]:
     """The clauses that an error with these texts breaks, each judged twice by one contract."""
     loaded = read(TAXONOMY.replace("FORMAT", name), "t.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    contract = build_contract(loaded.taxonomy)
+    contract = with_cache(build_contract(loaded.taxonomy))
     sound = sample(name)
     for link, inner in ((sound, sound), (slot, detail)):
         body = {"code": "failed", "message": "No", "link": link, "details": {"link": inner}}
@@ -55,3 +55,4 @@ def test_every_format_of_a_body_is_judged(name: str) -> None:
     assert clauses(name, sample(name), sample(name)) == set()
     assert clauses(name, WRONG, sample(name)) == {"ids/format"}
     assert clauses(name, sample(name), WRONG) == {"details/schema"}
+    assert clauses(name, WRONG, WRONG) == {"ids/format", "details/schema"}
