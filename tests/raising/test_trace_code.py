@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+import tracemalloc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -289,6 +290,31 @@ def test_an_unreadable_file_is_named(text: str, tmp_path: Path) -> None:
     assert code == 2
     assert next(each["code"] for each in found) == "source-unreadable"
     assert messages(found, "code-not-raised") == ["no line of the program raises `rate_limited`"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xef\xbb\xbfx = 1\n", b"# coding: latin-1\nx = '\xe9'\n", b"x = 1\r\ny = 2\r"]
+)
+def test_a_source_is_read_as_python_reads_it(content: bytes, tmp_path: Path) -> None:
+    """Marks of byte order, declared encodings and any line ends are those of Python."""
+    trace(tmp_path, APP)
+    (tmp_path / "app/more.py").write_bytes(content)
+    assert trace(tmp_path, APP, "--boundary", "service") == (0, [])
+
+
+def test_a_long_way_takes_linear_memory(tmp_path: Path) -> None:
+    """A code that leaves thousands of functions in turn is traced, and its way is shortened."""
+    steps = "".join(f"def f{n}():\n    f{n + 1}()\n" for n in range(5_000))
+    chain = f"from app.main import admin\n{steps}def f5000():\n    admin()\n"
+    files = changed("app/main.py", "store.add(sku)", "from app.chain import f0; f0()")
+    tracemalloc.start()
+    _, found = trace(tmp_path, {**files, "app/chain.py": chain})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60_000_000
+    undeclared = next(each for each in found if each["code"] == "raise-undeclared")
+    way = undeclared["related"][0]["message"]
+    assert way == "by way of create → f0 → f1 → f2 → f3 → … → f4997 → f4998 → f4999 → f5000 → admin"
 
 
 def test_a_code_in_a_text_is_a_note(tmp_path: Path) -> None:

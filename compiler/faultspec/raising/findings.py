@@ -9,7 +9,7 @@ from faultspec.language import LoadedTaxonomy
 from faultspec.language.model import Operation, Taxonomy
 from faultspec.language.routes import compile_route
 from faultspec.raising.bare_errors import bare_errors
-from faultspec.raising.flow import CodeClasses, Flow, own_raises, trace_codes
+from faultspec.raising.flow import CodeClasses, Flow, own_raises, trace_codes, way_to
 from faultspec.raising.functions import (
     Function,
     ProgramNames,
@@ -34,6 +34,10 @@ CODES: Mapping[str, str] = {
     ),
     "source-unreadable": "A file that is no Python (`trace-code`).",
 }
+
+
+#: Functions of a way that a message shows.
+_SHOWN = 10
 
 
 class CodeTrace(NamedTuple):
@@ -165,7 +169,7 @@ def _undeclared_codes(
             if code in listed or code in reported:
                 continue
             reported.add(code)
-            way = " → ".join(name.rpartition(".")[2] for name in raised.way)
+            way = _shown_way(way_to(flow, handler.name, code))
             yield Diagnostic(
                 "raise-undeclared",
                 f"{shown} may raise `{code}`, which the operation `{operation.name}` does not list",
@@ -174,6 +178,13 @@ def _undeclared_codes(
                 hint=f"list it in operations.{operation.name}.codes, or catch it on the way",
                 related=(Related(f"by way of {way}", handler.place.path, handler.place.span),),
             )
+
+
+def _shown_way(functions: Iterator[str]) -> str:
+    names = [name.rpartition(".")[2] for name in functions]
+    if len(names) > _SHOWN:
+        names = [*names[: _SHOWN // 2], "…", *names[-_SHOWN // 2 :]]
+    return " → ".join(names)
 
 
 def _framework_errors(functions: Mapping[str, Function]) -> Iterator[Diagnostic]:

@@ -55,10 +55,12 @@ def code_classes(taxonomy: Taxonomy, package: str | None = None) -> CodeClasses:
 
 
 class Raised(NamedTuple):
-    """A code that may leave a function. ``way``: the functions from it to the place."""
+    """A code that may leave a function. ``through``: the function that it uses and that the code
+    leaves; None if it raises the code itself.
+    """
 
     place: SourcePlace
-    way: tuple[str, ...]
+    through: str | None = None
 
 
 Flow = Mapping[str, Mapping[str, Raised]]
@@ -82,7 +84,7 @@ def trace_codes(
     for function in functions.values():
         for code, use in own_raises(function, classes):
             if code not in classes.caught(use.caught):
-                found[function.name].setdefault(code, Raised(use.place, (function.name,)))
+                found[function.name].setdefault(code, Raised(use.place))
         for use in function.uses:
             target = names.target(use.name)
             if target is not None and target != function.name:
@@ -94,8 +96,15 @@ def trace_codes(
             caught = classes.caught(exceptions)
             new = [code for code in found[name] if code not in caught and code not in found[caller]]
             for code in new:
-                raised = found[name][code]
-                found[caller][code] = Raised(raised.place, (caller, *raised.way))
+                found[caller][code] = Raised(found[name][code].place, name)
             if new:
                 waiting.append(caller)
     return found
+
+
+def way_to(flow: Flow, name: str, code: str) -> Iterator[str]:
+    """The functions from one that a code leaves to the one that raises it."""
+    current: str | None = name
+    while current is not None:
+        yield current
+        current = flow[current][code].through

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib.util import decode_source
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,7 +60,7 @@ def read_program(root: Path, generated: Collection[str] = ()) -> Program:
         if number > MOST_FILES:
             raise TooManyFiles(f"{root} has more than {MOST_FILES:,} Python files")
         try:
-            text = read_bytes(str(path)).decode()
+            text = decode_source(read_bytes(str(path)))
             tree = ast.parse(text)
         except SourceError as error:
             problems += error.diagnostics
