@@ -33,8 +33,13 @@ class Pattern:
         return _compile(self.source, self.flags)
 
     def find_all(self, text: str) -> Iterator[re.Match[str]]:
-        """The matches in a text, by place. Windows overlap by half."""
-        size = self.window or len(text)
+        """The matches in a text, by place."""
+        if self.window is None or len(text) <= self.window:
+            return self.regex.finditer(text)
+        return self._find_in_windows(text, self.window)
+
+    def _find_in_windows(self, text: str, size: int) -> Iterator[re.Match[str]]:
+        """The matches in windows of a text, which overlap by half."""
         found = 0
         for start in range(0, max(1, len(text) - size // 2), max(1, size // 2)):
             for match in self.regex.finditer(text, max(start, found), start + size):

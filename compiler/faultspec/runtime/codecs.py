@@ -18,6 +18,7 @@ What a codec reads has at most `MOST` values and `DEEPEST` levels of nesting.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Literal, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlencode
@@ -67,11 +68,13 @@ class Codec(NamedTuple):
         return self.package is None or find_spec(self.package) is not None
 
 
+@lru_cache(maxsize=256)  # a service has a few media types, asked for at every answer
 def media_essence(content_type: str | None) -> str:
     """A media type in lower case, without its parameters."""
     return (content_type or "").partition(";")[0].strip().lower()
 
 
+@lru_cache(maxsize=256)
 def find_codec(media_type: str | None) -> Codec | None:
     """The codec of a media type, None if no codec reads it."""
     essence = media_essence(media_type)
