@@ -199,8 +199,8 @@ def _possible_patterns(
     for needle, at in needles.short:
         if needle in lowered:
             found.update(at)
-    present = set(zip(lowered, lowered[1:], lowered[2:], strict=False))
-    for trigram in needles.long.keys() & present:
+    trigrams = zip(lowered, lowered[1:], lowered[2:], strict=False)
+    for trigram in needles.trigrams.intersection(trigrams):
         for needle, at in needles.long[trigram]:
             if needle in lowered:
                 found.update(at)
@@ -218,12 +218,14 @@ class _Needles(NamedTuple):
 
     ``always``: patterns without a needle. ``short``: needles of one or two characters. ``long``:
     the others by one of their trigrams, if possible with a sign, that few needles share.
+    ``trigrams``: those of ``long``, as a set, which looks up faster than the keys of a mapping.
     """
 
     patterns: tuple[tuple[str, Pattern], ...]
     always: tuple[int, ...]
     short: _Indexed
     long: Mapping[_Trigram, _Indexed]
+    trigrams: frozenset[_Trigram]
 
 
 @lru_cache(maxsize=32)  # as many as there are taxonomies in one run, with room for tests
@@ -250,7 +252,7 @@ def _needles(kinds: frozenset[str], names: tuple[Pattern, ...]) -> _Needles:
             rarest = min(trigrams, key=rank.__getitem__)
             long[rarest] = (*long.get(rarest, ()), (needle, at))
     short = tuple((needle, at) for needle, at in needles.items() if len(needle) < 3)
-    return _Needles(patterns, always, short, long)
+    return _Needles(patterns, always, short, long=long, trigrams=frozenset(long))
 
 
 _BY_FREQUENCY = " etaoinsrhldcumfpgwybvkxjqz"
