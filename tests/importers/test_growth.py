@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from faultspec.importers import openapi
+from faultspec.cli.interruption import limit_computing
+from faultspec.importers import botocore, openapi
 from faultspec.importers.naming import UniqueNames
 from faultspec.importers.proto import read
 from faultspec.importers.registry import merge_orders
@@ -142,3 +143,12 @@ def test_an_order_keeps_all_orders_that_agree() -> None:
     assert merge_orders([["a"], ["b"], ["a", "b"]]) == ["a", "b"]
     assert merge_orders([["b", "c"], ["a", "b"]]) == ["a", "b", "c"]
     assert sorted(merge_orders([["a", "b"], ["b", "a"]])) == ["a", "b"]
+
+
+@pytest.mark.parametrize("text", ["<", "<p", "&#", "x. ", ".  "])
+def test_long_documentation_is_read_in_time(text: str) -> None:
+    """Patterns find markup and sentences in time that grows as the text does."""
+    shape = {"exception": True, "documentation": text * 100_000 + "."}
+    model = {"metadata": {"protocol": "json"}, "operations": {}, "shapes": {"E": shape}}
+    with limit_computing(2):  # a quadratic pattern takes over ten seconds
+        assert botocore.read(model, "x").data["codes"]

@@ -95,6 +95,27 @@ def test_references_to_a_large_component_take_little_memory(tmp_path: Path) -> N
     assert megabytes <= MEGABYTES
 
 
+def test_shapes_that_repeat_take_little_memory(tmp_path: Path) -> None:
+    """A model of botocore in which errors have members that are errors is cut, and a loss says
+    so.
+    """
+    shapes = {
+        f"E{n}": {
+            "type": "structure",
+            "exception": True,
+            "members": {f"m{k}": {"shape": f"E{(n + k) % 40}"} for k in range(30)},
+        }
+        for n in range(40)
+    }
+    model = {"metadata": {"protocol": "json"}, "operations": {}, "shapes": shapes}
+    (tmp_path / "service-2.json").write_text(json.dumps(model))
+    command = ["import", "botocore", "service-2.json", "--out", "taxonomy.yaml"]
+    code, megabytes = peak_of([*PROGRAM, *command], tmp_path)
+    assert code == 0
+    assert "size" in (tmp_path / "output").read_text()
+    assert megabytes <= MEGABYTES
+
+
 #: The second is the law of the page on imports; both use eleven kilobytes a code.
 @pytest.mark.parametrize("size", [5_000, pytest.param(20_000, marks=pytest.mark.full)])
 def test_protos_with_many_reasons_take_little_memory(size: int, tmp_path: Path) -> None:

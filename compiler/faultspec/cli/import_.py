@@ -122,12 +122,13 @@ def botocore(
             try:
                 with _limit_import(path):
                     imported = drop_invalid(read(parse_document(text, path), name))
+                    taxonomy = write_yaml(imported.data, _schema(target))
             except NotImportable as problem:
                 if everything and problem.code == "no-failures":
                     click.echo(f"{name}: {problem.message}; skipped", err=True)
                     continue
                 raise import_refusal(problem, path, text) from None
-            _write(write_yaml(imported.data, _schema(target)), target, force)
+            _write(taxonomy, target, force)
             shown = name if is_packed(path) else path
             places = document_places(text, path)
             reports.append(_loss_report(imported, shown, places)._replace(name=name))

@@ -24,7 +24,7 @@ from faultspec.importers.prose import first_sentence
 from faultspec.language.constructs.parts import OF_DETAILS
 from faultspec.openapi.nodes import mapping, sequence, texts
 from faultspec.openapi.pointers import child
-from faultspec.openapi.reader import DocumentReader
+from faultspec.openapi.reader import DocumentReader, SchemaExpansions
 
 #: Members of the envelope, not of the details, in lower case.
 _ENVELOPE_MEMBERS = frozenset({"message", "code", "type", "requestid", "__type"})
@@ -40,6 +40,9 @@ _JSON_TYPES = {"structure": "object", "map": "object", "list": "array"}
 
 #: Levels of structures in structures; a structure below is any object.
 _DEEPEST = 5
+
+#: Shapes that are written out, each once for every place. The largest model of AWS has 87.
+_MOST_SHAPES = 20_000
 
 #: What botocore's standard mode retries for any service: statuses, codes of transient failures,
 #: codes of throttling (``botocore.retries.standard``; a test compares).
@@ -103,7 +106,8 @@ class _Importer:
     """``codes``: the names of the codes by their wires."""
 
     def __init__(self, model: Json, losses: list[Loss]) -> None:
-        self.reader = DocumentReader(model, dict.fromkeys(losses))
+        expansions = SchemaExpansions(left=_MOST_SHAPES)
+        self.reader = DocumentReader(model, dict.fromkeys(losses), expansions)
         self.lose = self.reader.lose
         self.metadata: Json = model["metadata"]
         self.shapes: Json = model["shapes"]
@@ -235,8 +239,13 @@ class _Importer:
             self.lose(pointer, "shape", f"the model has no shape `{shape}`")
             return {}
         kind = data.get("type")
-        if shape in above or len(above) >= _DEEPEST:
+        too_many = not self.reader.expansions.spend(1)
+        if too_many:
+            reason = f"the errors have more than {_MOST_SHAPES:,} shapes in them"
+            self.lose(pointer, "size", reason)
+        elif shape in above or len(above) >= _DEEPEST:
             self.lose(pointer, "depth", f"the members of `{shape}` are not carried at this depth")
+        if too_many or shape in above or len(above) >= _DEEPEST:
             return {"type": _JSON_TYPES.get(str(kind), "string")}
         match kind:
             case "structure":
@@ -400,7 +409,7 @@ def _plain_text(documentation: object) -> str:
     """The text of an HTML fragment on one line."""
     if not isinstance(documentation, str):
         return ""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", documentation)).split())
+    return " ".join(html.unescape(re.sub(r"<[^<>]*>", " ", documentation)).split())
 
 
 def models(folder: str) -> Iterator[tuple[str, str]]:
