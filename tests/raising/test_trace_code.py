@@ -1,9 +1,12 @@
 """`faultspec trace-code`: codes of a program are traced through calls, dependencies and routers."""
 
 import json
+import os
+import subprocess
 import textwrap
 import tracemalloc
 from collections.abc import Mapping
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from faultspec.cli.trace_code import command
+from faultspec.raising import sources
 from faultspec.raising.findings import CODES
 from paths import ROOT
 
@@ -290,6 +294,44 @@ def test_an_unreadable_file_is_named(text: str, tmp_path: Path) -> None:
     assert code == 2
     assert next(each["code"] for each in found) == "source-unreadable"
     assert messages(found, "code-not-raised") == ["no line of the program raises `rate_limited`"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(f"# coding: {name}\nx = 1\n" for name in ("hex", "bz2", "rot13", "undefined", "none")),
+        "x = 1\n" * 100_000,
+    ],
+)
+def test_an_odd_source_is_named(content: str, tmp_path: Path) -> None:
+    """Encodings that are no texts, and files larger than people write, are left out and named."""
+    code, found = trace(tmp_path, {**APP, "app/odd.py": content})
+    assert (code, [each["code"] for each in found]) == (2, ["source-unreadable", "code-not-raised"])
+
+
+def test_folders_in_folders_are_read_or_named(tmp_path: Path) -> None:
+    """Folders may be deeper than Python's stack; what the system refuses is named."""
+    trace(tmp_path, APP)
+    with chdir(tmp_path / "app"):
+        for _ in range(1_200):
+            Path("a").mkdir()
+            os.chdir("a")
+        Path("deep.py").write_text("def (:")
+    code, found = trace(tmp_path, APP)
+    assert (code, found[0]["code"]) == (2, "source-unreadable")
+    # Those who clean up by recursion cannot remove it.
+    subprocess.run(["rm", "-r", str(tmp_path / "app/a")], check=True)
+
+
+@pytest.mark.parametrize("bound", ["MOST_FILES", "MOST_NODES"])
+def test_a_program_has_a_size(bound: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program with more files or syntax than are held is refused."""
+    trace(tmp_path, APP)
+    monkeypatch.setattr(sources, bound, 2)
+    done = CliRunner().invoke(
+        command, [str(tmp_path / "app"), "--taxonomy", str(tmp_path / "taxonomy.yaml")]
+    )
+    assert (done.exit_code, "has more than 2 " in done.output) == (2, True)
 
 
 @pytest.mark.parametrize(

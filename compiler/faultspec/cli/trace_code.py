@@ -4,13 +4,14 @@ from pathlib import Path
 
 import click
 
+from faultspec.cli.interruption import LONGEST_IMPORT, TimeIsUp, limit_computing
 from faultspec.cli.printing import print_in_format
 from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.diagnostics import printers
 from faultspec.language import load
 from faultspec.raising.findings import trace_program
 from faultspec.raising.flow import code_classes
-from faultspec.raising.sources import TooManyFiles, read_program
+from faultspec.raising.sources import TooLarge, read_program
 
 
 @click.command(name="trace-code")
@@ -72,10 +73,14 @@ def command(
         raise click.BadParameter(f"{boundary!r} is not a boundary; there are {known}")
     classes = code_classes(loaded.taxonomy, bindings)
     try:
-        program = read_program(Path(package), {classes.package})
-    except TooManyFiles as error:
-        raise click.UsageError(str(error)) from None
-    trace = trace_program(program, loaded, classes, boundary)
+        with limit_computing(LONGEST_IMPORT):
+            program = read_program(Path(package), {classes.package})
+            trace = trace_program(program, loaded, classes, boundary)
+    except TooLarge as error:
+        raise click.UsageError(f"{error}: name a part of it") from None
+    except TimeIsUp:
+        message = f"{package} takes more than {LONGEST_IMPORT} seconds: name a part of it"
+        raise click.UsageError(message) from None
     sources = {module.path: module.text for module in program.modules.values()}
     sources |= loaded.sources
     print_in_format(trace.diagnostics, sources, style, text_to_stdout=True)

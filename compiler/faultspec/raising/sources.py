@@ -1,6 +1,7 @@
 """The modules of a program: files to syntax trees, with the names that each module imports."""
 
 import ast
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.util import decode_source
@@ -18,6 +19,11 @@ _SKIPPED = frozenset(
 #: Files of one program. A folder with more is probably not a package.
 MOST_FILES = 20_000
 
+#: Bytes of one file. Its syntax tree takes up to 500 times as many.
+MOST_BYTES = 512 * 1024
+
+#: Nodes of the syntax trees of one program; Django has fewer. A node takes up to 1 kB.
+MOST_NODES = 2_000_000
 
 #: Levels of a syntax tree that are read. Code that people write has under a hundred.
 _DEEPEST = 400
@@ -43,34 +49,43 @@ class Program(NamedTuple):
     problems: tuple[Diagnostic, ...]
 
 
-class TooManyFiles(Exception):
-    """A folder has more files than `MOST_FILES`."""
+class TooLarge(Exception):
+    """A program has more files or more syntax than are read."""
 
 
 def read_program(root: Path, generated: Collection[str] = ()) -> Program:
     """The modules of a package, or of a folder of packages, or a single file.
 
     ``generated``: names of packages to leave out. Tests and hidden folders are left out as well.
-    Raises TooManyFiles.
+    Raises TooLarge.
     """
     base = root.parent if root.is_file() or (root / "__init__.py").exists() else root
     modules: dict[str, SourceModule] = {}
     problems: list[Diagnostic] = []
-    for number, path in enumerate(_files(root, generated), 1):
+    nodes = 0
+    for number, path in enumerate(_files(root, generated, problems), 1):
         if number > MOST_FILES:
-            raise TooManyFiles(f"{root} has more than {MOST_FILES:,} Python files")
+            raise TooLarge(f"{root} has more than {MOST_FILES:,} Python files")
         try:
-            text = decode_source(read_bytes(str(path)))
+            content = read_bytes(str(path))
+            if len(content) > MOST_BYTES:
+                problems.append(_unreadable(path, f"it has more than {MOST_BYTES // 1024} KiB"))
+                continue
+            text = decode_source(content)
             tree = ast.parse(text)
         except SourceError as error:
             problems += error.diagnostics
         except SyntaxError as error:
             place = Span(error.lineno or 1, error.offset or 1, error.lineno or 1, error.offset or 1)
             problems.append(_unreadable(path, error.msg, place))
-        except (ValueError, RecursionError, MemoryError) as error:
+        except (ValueError, LookupError, RecursionError, MemoryError) as error:
             problems.append(_unreadable(path, str(error) or "it is nested too deeply"))
         else:
-            if _depth(tree) > _DEEPEST:
+            size = _measure(tree)
+            nodes += size.nodes
+            if nodes > MOST_NODES:
+                raise TooLarge(f"{root} has more than {MOST_NODES:,} nodes of syntax")
+            if size.depth > _DEEPEST:
                 problems.append(_unreadable(path, "it is nested too deeply"))
                 continue
             name = _module_name(path.relative_to(base))
@@ -88,27 +103,58 @@ def _unreadable(path: Path, why: str, span: Span | None = None) -> Diagnostic:
     return Diagnostic("source-unreadable", f"no Python: {why}", str(path), span, hint=hint)
 
 
-def _depth(tree: ast.Module) -> int:
+class _TreeSize(NamedTuple):
+    depth: int
+    nodes: int
+
+
+def _measure(tree: ast.Module) -> _TreeSize:
+    """The size of a tree, of its upper levels alone if it is too deep."""
     level: list[ast.AST] = [tree]
-    depth = 0
+    depth = nodes = 0
     while level and depth <= _DEEPEST:
+        nodes += len(level)
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         depth += 1
-    return depth
+    return _TreeSize(depth, nodes)
 
 
-def _files(root: Path, generated: Collection[str]) -> Iterator[Path]:
-    if root.is_file():
-        yield root
-        return
-    for path in sorted(root.iterdir()):
-        if path.is_symlink() or path.name.startswith("."):
-            continue
-        if path.is_dir():
-            if path.name not in _SKIPPED and path.name not in generated and not _is_venv(path):
-                yield from _files(path, generated)
-        elif path.suffix == ".py" and not path.name.startswith("test_"):
+def _files(root: Path, generated: Collection[str], problems: list[Diagnostic]) -> Iterator[Path]:
+    """The files of a folder in their order; a folder that cannot be read is a problem."""
+    waiting = [root]
+    while waiting:
+        path = waiting.pop()
+        if (path == root and path.is_file()) or (path.suffix == ".py" and not path.is_dir()):
             yield path
+        else:
+            try:
+                names = _parts(path, generated)
+            except OSError as error:
+                problems.append(_unreadable(path, str(error.strerror)))
+            else:
+                waiting += (path / name for name in reversed(names))
+
+
+def _parts(folder: Path, generated: Collection[str]) -> list[str]:
+    """The names in a folder that may be parts of the program. Raises TooLarge, OSError."""
+    found: list[str] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not _may_be_part(entry, generated):
+                continue
+            if len(found) == MOST_FILES:
+                raise TooLarge(f"{folder} has more than {MOST_FILES:,} files and folders")
+            found.append(entry.name)
+    return sorted(found)
+
+
+def _may_be_part(entry: os.DirEntry[str], generated: Collection[str]) -> bool:
+    name = entry.name
+    if name.startswith(".") or entry.is_symlink():
+        return False
+    if entry.is_dir():
+        return name not in _SKIPPED and name not in generated and not _is_venv(Path(entry.path))
+    return name.endswith(".py") and not name.startswith("test_")
 
 
 def _is_venv(path: Path) -> bool:
