@@ -304,7 +304,7 @@ def test_an_unreadable_file_is_named(text: str, tmp_path: Path) -> None:
     ],
 )
 def test_an_odd_source_is_named(content: str, tmp_path: Path) -> None:
-    """Encodings that are no texts, and files larger than people write, are left out and named."""
+    """Encodings of bytes, and files larger than people write, are left out and named."""
     code, found = trace(tmp_path, {**APP, "app/odd.py": content})
     assert (code, [each["code"] for each in found]) == (2, ["source-unreadable", "code-not-raised"])
 
