@@ -5,8 +5,8 @@ import os
 import subprocess
 import textwrap
 import tracemalloc
-from collections.abc import Mapping
-from contextlib import chdir
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -309,18 +309,36 @@ def test_an_odd_source_is_named(content: str, tmp_path: Path) -> None:
     assert (code, [each["code"] for each in found]) == (2, ["source-unreadable", "code-not-raised"])
 
 
+@contextmanager
+def deep_folder(parent: Path, levels: int) -> Iterator[Callable[[str, str], None]]:
+    """Folders in folders, while a block runs; yields a function that writes into the deepest.
+
+    They are removed even if a test fails: pytest removes old folders by recursion, and would end.
+    """
+
+    def write(name: str, text: str) -> None:
+        with chdir(parent):
+            for _ in range(levels):
+                os.chdir("a")
+            Path(name).write_text(text)
+
+    try:
+        with chdir(parent):
+            for _ in range(levels):
+                Path("a").mkdir()
+                os.chdir("a")
+        yield write
+    finally:
+        subprocess.run(["rm", "-r", str(parent / "a")], check=True)
+
+
 def test_folders_in_folders_are_read_or_named(tmp_path: Path) -> None:
     """Folders may be deeper than Python's stack; what the system refuses is named."""
     trace(tmp_path, APP)
-    with chdir(tmp_path / "app"):
-        for _ in range(1_200):
-            Path("a").mkdir()
-            os.chdir("a")
-        Path("deep.py").write_text("def (:")
-    code, found = trace(tmp_path, APP)
+    with deep_folder(tmp_path / "app", 1_200) as deepest:
+        deepest("deep.py", "def (:")
+        code, found = trace(tmp_path, APP)
     assert (code, found[0]["code"]) == (2, "source-unreadable")
-    # Those who clean up by recursion cannot remove it.
-    subprocess.run(["rm", "-r", str(tmp_path / "app/a")], check=True)
 
 
 @pytest.mark.parametrize("bound", ["MOST_FILES", "MOST_NODES"])
