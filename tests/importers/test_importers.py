@@ -1199,7 +1199,7 @@ def test_an_import_ends_at_its_limit(
         model.write_text('syntax = "proto3";')
     module = {"problems": "problem_types"}.get(kind, kind)
     monkeypatch.setattr(f"faultspec.importers.{module}.read", compute)
-    monkeypatch.setattr("faultspec.cli.import_.LONGEST_IMPORT", 0.2)
+    monkeypatch.setattr("faultspec.cli.import_.LONGEST_COMPUTING", 0.2)
     with pytest.raises(SystemExit) as ended:
         main(["import", kind, str(model), "--out", str(tmp_path / "out.yaml")])
     assert ended.value.code == 2

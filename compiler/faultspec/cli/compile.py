@@ -15,9 +15,8 @@ from faultspec.cli.compile_plan import (
     plan_steps,
     refuse_unused_names,
 )
-from faultspec.cli.printing import print_in_format
+from faultspec.cli.printing import format_option, print_in_format
 from faultspec.cli.project import find_project
-from faultspec.diagnostics import printers
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import load
 from faultspec.language.model import Taxonomy
@@ -56,14 +55,7 @@ from faultspec.targets import TargetError
     is_flag=True,
     help="Overwrite files that no compile wrote.",
 )
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(list(printers.PRINTERS)),
-    default="text",
-    show_default=True,
-    help="How to print diagnostics.",
-)
+@format_option
 def command(
     taxonomy: str | None,
     names: tuple[str, ...],

@@ -22,7 +22,7 @@ from faultspec.cli.documents import (
     read_document_text,
     service_name,
 )
-from faultspec.cli.interruption import LONGEST_IMPORT, TimeIsUp, limit_computing
+from faultspec.cli.interruption import LONGEST_COMPUTING, TimeIsUp, limit_computing
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.model import Diagnostic
@@ -260,10 +260,10 @@ def _model(service: str) -> tuple[str, str]:
 def _limit_import(path: str) -> Iterator[None]:
     """Raise Unreadable if a block computes longer than an import may."""
     try:
-        with limit_computing(LONGEST_IMPORT):
+        with limit_computing(LONGEST_COMPUTING):
             yield
     except TimeIsUp:
-        message = f"its import takes more than {LONGEST_IMPORT} seconds"
+        message = f"its import takes more than {LONGEST_COMPUTING} seconds"
         hint = "import a part of the document"
         raise Unreadable([Diagnostic("file-too-large", message, path, hint=hint)]) from None
 

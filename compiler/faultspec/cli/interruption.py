@@ -14,9 +14,9 @@ SAME = 0.1
 INTERRUPTED = 130
 """The exit code of an interrupted command: 128 + SIGINT."""
 
-LONGEST_IMPORT = 120
-"""Seconds of the processor for the import of a document. Those of the largest APIs take less than
-a quarter.
+LONGEST_COMPUTING = 120
+"""Seconds of the processor for what a command computes of a document or a program of others. The
+documents of the largest APIs take less than a quarter.
 """
 
 SIGNALS = [

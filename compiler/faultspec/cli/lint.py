@@ -8,7 +8,7 @@ import click
 
 from faultspec import source
 from faultspec.cli.extra import require_conformance
-from faultspec.cli.printing import print_in_format
+from faultspec.cli.printing import format_option, print_in_format
 from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.cli.project_rules import project_rules
 from faultspec.diagnostics import printers
@@ -25,14 +25,7 @@ from faultspec.source.whole_file import write_whole
 
 @click.command(name="lint")
 @click.argument("taxonomies", nargs=-1, type=click.Path(), metavar="[TAXONOMY]...")
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(list(printers.PRINTERS)),
-    default="text",
-    show_default=True,
-    help="How to print diagnostics.",
-)
+@format_option
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
 @click.option(
     "--fix",

@@ -10,6 +10,15 @@ import click
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.model import Diagnostic
 
+format_option = click.option(
+    "--format",
+    "style",
+    type=click.Choice(list(printers.PRINTERS)),
+    default="text",
+    show_default=True,
+    help="How to print diagnostics.",
+)
+
 
 def print_in_format(
     diagnostics: Sequence[Diagnostic],

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from faultspec.cli.interruption import LONGEST_IMPORT, TimeIsUp, limit_computing
-from faultspec.cli.printing import print_in_format
+from faultspec.cli.interruption import LONGEST_COMPUTING, TimeIsUp, limit_computing
+from faultspec.cli.printing import format_option, print_in_format
 from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.diagnostics import printers
 from faultspec.language import load
@@ -30,14 +30,7 @@ from faultspec.raising.sources import TooLarge, read_program
 @click.option(
     "--boundary", metavar="NAME", help="Only codes of this boundary have to be raised here."
 )
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(list(printers.PRINTERS)),
-    default="text",
-    show_default=True,
-    help="How to print diagnostics.",
-)
+@format_option
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
 def command(
     package: str,
@@ -73,13 +66,13 @@ def command(
         raise click.BadParameter(f"{boundary!r} is not a boundary; there are {known}")
     classes = code_classes(loaded.taxonomy, bindings)
     try:
-        with limit_computing(LONGEST_IMPORT):
+        with limit_computing(LONGEST_COMPUTING):
             program = read_program(Path(package), {classes.package})
             trace = trace_program(program, loaded, classes, boundary)
     except TooLarge as error:
         raise click.UsageError(f"{error}: name a part of it") from None
     except TimeIsUp:
-        message = f"{package} takes more than {LONGEST_IMPORT} seconds: name a part of it"
+        message = f"{package} takes more than {LONGEST_COMPUTING} seconds: name a part of it"
         raise click.UsageError(message) from None
     sources = {module.path: module.text for module in program.modules.values()}
     sources |= loaded.sources

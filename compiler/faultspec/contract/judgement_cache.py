@@ -115,13 +115,13 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
     parts = list(_texts_and_schemas(taxonomy))
     schemas = [part for part in parts if isinstance(part, Schema)]
     headers = _header_traits(taxonomy)
-    named = {name for schema in schemas for name in schema.format}
-    named |= {name for rule in headers.rules for name in rule.format}
+    of_schemas = {name for schema in schemas for name in schema.format}
+    named = of_schemas | {name for rule in headers.rules for name in rule.format}
     formats = tuple(re.compile(ids.PATTERNS[name]) for name in ids.FORMATS if name in named)
     others = tuple(
-        FORMATS[name]
-        for name in dict.fromkeys(name for schema in schemas for name in schema.format)
-        if name not in ids.FORMATS
+        format_
+        for name, format_ in FORMATS.items()
+        if name in of_schemas and name not in ids.FORMATS
     )
     patterns = {schema.pattern: None for schema in schemas if schema.pattern is not None}
     if (

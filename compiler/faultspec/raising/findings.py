@@ -32,7 +32,7 @@ CODES: Mapping[str, str] = {
         "A call of a method of a value whose class is not known, where a method of that name may "
         "raise codes (`trace-code`)."
     ),
-    "source-unreadable": "A file that is no Python (`trace-code`).",
+    "source-unreadable": "A file that is not Python (`trace-code`).",
 }
 
 
@@ -207,15 +207,14 @@ def _unfollowed_lines(
     for name, raised in flow.items():
         if raised and name in names.functions:
             methods.setdefault(name.rpartition(".")[2], set()).update(raised)
+    packages = {module.partition(".")[0] for module in program.modules}
     for function in functions.values():
         for place in function.dynamic:
             message = "the class of the raised value is not known, so its code is not traced"
             yield Diagnostic("raise-unknown", message, place.path, span=place.span, severity="note")
         for use in function.uses:
             last = use.name.rpartition(".")[2]
-            inside = use.name.partition(".")[0] in {
-                module.partition(".")[0] for module in program.modules
-            }
+            inside = use.name.partition(".")[0] in packages
             if use.made and inside and last in methods and names.target(use.name) is None:
                 codes = ", ".join(f"`{code}`" for code in sorted(methods[last]))
                 yield Diagnostic(

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from faultspec.exchange.model import ABOUT_BODY, Exchange, Request, Response
+from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.drivers.http import is_loopback_host
 from faultspec_conformance.observed.middleware import (
     See,
@@ -173,7 +173,7 @@ def _werkzeug_exchanges(answer: Any) -> Iterator[Exchange]:
 
 def _lacks(method: str, *, whole: bool) -> frozenset[str]:
     """The facts that the test client of a framework does not give; it takes no time to answer."""
-    return answer_lacks(method) | {"elapsed"} | (frozenset() if whole else ABOUT_BODY)
+    return answer_lacks(method, whole=whole) | {"elapsed"}
 
 
 _METHODS = (

@@ -88,13 +88,14 @@ def _asgi_exchange(scope: Scope, body: bytes, response: Response, *, complete: b
         response,
         route=template,
         operation=f"{scope['method']} {template}" if template is not None else None,
-        lacks=answer_lacks(scope["method"]) | (frozenset() if complete else ABOUT_BODY),
+        lacks=answer_lacks(scope["method"], whole=complete),
     )
 
 
-def answer_lacks(method: str) -> frozenset[str]:
-    """The facts that no exchange of a test gives for a method."""
-    return ALWAYS | _UNCUT if method.upper() == "HEAD" else ALWAYS
+def answer_lacks(method: str, *, whole: bool) -> frozenset[str]:
+    """The facts that an exchange of a test does not give. ``whole``: its body has been read."""
+    uncut = _UNCUT if method.upper() == "HEAD" else frozenset[str]()
+    return ALWAYS | uncut | (frozenset() if whole else ABOUT_BODY)
 
 
 def _decode_headers(pairs: Any) -> Headers:
@@ -205,9 +206,8 @@ def httpx_exchange(answer: Any, content: bytes | None) -> Exchange:
     return Exchange(
         Request(request.method, str(request.url), _decode_headers(request.headers.raw), body),
         Response(answer.status_code, _decode_headers(answer.headers.raw), content or b""),
-        lacks=answer_lacks(request.method)
-        | {"elapsed"}  # httpx measures it when the answer is closed, which is later
-        | (ABOUT_BODY if content is None else frozenset()),
+        lacks=answer_lacks(request.method, whole=content is not None)
+        | {"elapsed"},  # httpx measures it when the answer is closed, which is later
     )
 
 
@@ -237,7 +237,7 @@ def requests_exchange(answer: Any, content: bytes | None) -> Exchange:
             body=content or b"",
             elapsed=answer.elapsed.total_seconds(),
         ),
-        lacks=answer_lacks(request.method) | (ABOUT_BODY if content is None else frozenset()),
+        lacks=answer_lacks(request.method, whole=content is not None),
     )
 
 
