@@ -20,6 +20,10 @@ AUDIT = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
 #: Commands of ``make``: CI runs them itself, and a test that ran ``make test`` would never end.
 MAKE = re.compile(r"^make \w+$")
 
+#: With one of these pytest writes whole messages into its summary, which no reader sees at a desk.
+#: https://docs.pytest.org/en/stable/explanation/ci.html
+CI_VARIABLES = {"CI", "BUILD_NUMBER"}
+
 
 def transcripts(page: str = README) -> list[tuple[str, str]]:
     """Commands and the output below each, in order; ``...`` stands for anything, as in doctest."""
@@ -40,7 +44,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(command: str, cwd: Path) -> str:
     """The output of a terminal, both streams in one."""
     environment = {
-        **os.environ,
+        **{key: value for key, value in os.environ.items() if key not in CI_VARIABLES},
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "120",
         "NO_COLOR": "1",

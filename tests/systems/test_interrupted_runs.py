@@ -155,11 +155,11 @@ def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
     code = (
         "from faultspec.cli.supervision import supervise\n"
         "import os, time\n"
+        "import signal\n"
         "def work(announce, keep):\n"
+        "    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
         "    print(os.getpid(), flush=True)\n"
-        "    while True:\n"
-        "        try: time.sleep(60)\n"
-        "        except KeyboardInterrupt: pass\n"
+        "    while True: time.sleep(60)\n"
         "raise SystemExit(supervise(work, lambda reason, kept: 2, isolated=True))\n"
     )
     run = subprocess.Popen(
