@@ -393,6 +393,27 @@ def run_serve(place: Place) -> None:
         process.wait(10)
 
 
+def run_proxy(place: Place) -> None:
+    """Pass on requests whose fields and answers name the other host."""
+    place.write("api.json", place.documents["3.1"])
+    with subprocess.Popen(
+        [*PROGRAM, "proxy", place.service, "--openapi", "api.json"],
+        cwd=place.folder,
+        env=environment(place),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        there = {"Host": place.host.partition("//")[2], "Forwarded": f"host={place.host}"}
+        with httpx.Client(trust_env=False, base_url=url) as client:
+            for path in ("/things/ref", "/parts", f"/{place.host}/x"):
+                assert client.get(path, headers=there).headers["Location"].startswith(place.host)
+        process.send_signal(signal.SIGTERM)
+        process.wait(10)
+
+
 def run_demo(place: Place) -> None:
     """Run the demo, which has no input."""
     assert faultspec(place, "demo").returncode in (0, 1)
@@ -409,6 +430,7 @@ CASES: Mapping[str, Callable[[Place], None]] = {
     "trace-code": run_on_taxonomy("trace-code", ".", "--taxonomy", "taxonomy.yaml"),
     "conform": run_conform,
     "audit": run_audit,
+    "proxy": run_proxy,
     "report": run_report,
     "replay": run_replay,
     "waivers": run_waivers,

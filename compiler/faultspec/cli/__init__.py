@@ -52,6 +52,9 @@ COMMANDS: Mapping[str, Command] = {
     "audit": Command(
         "faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy."
     ),
+    "proxy": Command(
+        "faultspec.cli.proxy:command", "Judge the traffic between clients and a service."
+    ),
     "report": Command(
         "faultspec.cli.report:command", "Merge the reports of shards, or convert a report."
     ),

@@ -1,31 +1,20 @@
 """``faultspec audit``: judge recorded traffic and logs."""
 
-import os
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
-from faultspec.cli import reporting
-from faultspec.cli.conform import match_clauses
+from faultspec.cli import observing, reporting
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
-
-if TYPE_CHECKING:
-    from faultspec.language.model import Taxonomy
-    from faultspec_conformance.results.waivers import Waiver
 
 _RECORDINGS = ("har", "vcr", "ndjson")
 
 
 @click.command(name="audit")
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
-@click.option(
-    "--taxonomy",
-    "taxonomy_path",
-    type=click.Path(),
-    help="The taxonomy to judge by; default: that of faultspec.yaml, else taxonomy.yaml.",
-)
+@observing.taxonomy_option
 @click.option(
     "--from",
     "form",
@@ -37,26 +26,10 @@ _RECORDINGS = ("har", "vcr", "ndjson")
     metavar="URL",
     help="Judge only requests to this address; recordings of browsers have others.",
 )
-@click.option(
-    "--openapi",
-    metavar="FILE",
-    help="The service's OpenAPI document, which names operations.",
-)
-@click.option("--waivers", metavar="FILE", help="Known failures.")
-@click.option(
-    "--only",
-    "patterns",
-    multiple=True,
-    metavar="PATTERN",
-    help="Judge only matching clauses, such as 'leaks/*'; can be repeated.",
-)
-@click.option(
-    "--crashes",
-    type=click.Choice(("error", "warning")),
-    default="error",
-    show_default=True,
-    help="What a crash (`service/no-crash`) counts as: tests may bring crashes about.",
-)
+@observing.openapi_option
+@observing.waivers_option
+@observing.only_option
+@observing.crashes_option
 @reporting.report_option
 @reporting.format_option
 @reporting.baseline_option
@@ -85,32 +58,25 @@ def command(
     was exercised.
     """
     require_conformance()
-    from faultspec.contract.clauses import join_patterns, service_clauses
-    from faultspec.contract.model import build_contract
     from faultspec_conformance.observed.audit import AuditOptions, audit
 
     files_out = reporting.parse_outputs(reports)
     wanted = reporting.parse_coverage(coverage)
     try:
-        taxonomy = reporting.load_taxonomy(taxonomy_path)
-        description = reporting.load_description(openapi)
-        known = _waivers(waivers, taxonomy) if waivers is not None else ()
+        basis = observing.load_basis(taxonomy_path, openapi, waivers, patterns)
     except Refused:
-        return COULD_NOT
-    only = join_patterns(patterns)
-    if not match_clauses(only, service_clauses(taxonomy)):
         return COULD_NOT
     watched = sys.stderr.isatty()
     options = AuditOptions(
         form=form,
         base=base.rstrip("/") if base is not None else None,
-        only=only,
-        description=description,
-        waivers=known,
+        only=basis.only,
+        description=basis.description,
+        waivers=basis.waivers,
         crashes=crashes,
         progress=_progress if watched else None,
     )
-    report = audit(files, build_contract(taxonomy), options)
+    report = audit(files, basis.contract, options)
     if watched:
         click.echo("\r\x1b[K", err=True, nl=False)
     try:
@@ -123,12 +89,3 @@ def command(
 
 def _progress(path: str, share: float, exchanges: int) -> None:
     click.echo(f"\r\x1b[K{path} {share:.0%}, {exchanges:,} exchanges …", err=True, nl=False)
-
-
-def _waivers(path: str, taxonomy: "Taxonomy") -> tuple["Waiver", ...]:
-    from faultspec_conformance.results import waivers
-
-    loaded = waivers.read_waivers(path)
-    found = [*loaded.diagnostics, *waivers.check_waivers(loaded, taxonomy)]
-    reporting.print_diagnostics(found, loaded.sources)
-    return waivers.waivers_in_force(loaded.waivers, os.environ)

@@ -87,9 +87,9 @@ async def keep_open(receive: Receive, send: Send | None, is_over: Callable[[], b
 
 
 @contextmanager
-def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
+def serving(app: ASGIApp, port: int = 0, *, adds_fields: bool = True) -> Iterator[str]:
     """Yield the base URL of ``app`` on 127.0.0.1. Port 0 is a free one. The server ends with the
-    block.
+    block. ``adds_fields``: it adds `Date` and `Server` to each answer.
 
     Raises OSError if the port is taken, RuntimeError if the server does not start in
     ``START_SECONDS``.
@@ -107,6 +107,8 @@ def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
             log_config=None,
             log_level="critical",  # no word of clients that the end of the server cuts off
             access_log=False,
+            date_header=adds_fields,
+            server_header=adds_fields,
             timeout_graceful_shutdown=1,
             limit_concurrency=CONNECTIONS,
         )

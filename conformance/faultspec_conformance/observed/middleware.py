@@ -63,16 +63,18 @@ class Watching:
             elif is_body:
                 body = message.get("body", b"")
                 complete = complete and len(answer) + len(body) <= _KEPT
-                answer.extend(body if complete else b"")
+                if complete:
+                    answer.extend(body)
+                else:
+                    answer.clear()
             await send(message)
             if is_body and start and not message.get("more_body", False):
-                response = Response(
-                    start["status"],
-                    _decode_headers(start.get("headers", ())),
-                    bytes(answer) if complete else b"",
-                    time.perf_counter() - began,
-                )
-                self.see(_asgi_exchange(scope, bytes(question), response, complete=complete))
+                fields = _decode_headers(start.get("headers", ()))
+                content = _decode(fields, bytes(answer) if complete else None)
+                elapsed = time.perf_counter() - began
+                response = Response(start["status"], fields, content or b"", elapsed)
+                whole = content is not None
+                self.see(_asgi_exchange(scope, bytes(question), response, complete=whole))
 
         await self.app(scope, receive_and_keep, send_and_keep)
 
@@ -127,7 +129,10 @@ def _watch_httpx(client: Any, see: See) -> None:
             see(httpx_exchange(answer, answer.content))
         else:
             answer.stream = _record(
-                answer.stream, lambda packed: see(httpx_exchange(answer, _decode(answer, packed)))
+                answer.stream,
+                lambda packed: see(
+                    httpx_exchange(answer, _decode(_decode_headers(answer.headers.raw), packed))
+                ),
             )
 
     async def on_async_answer(answer: Any) -> None:
@@ -187,13 +192,12 @@ class _RecordedBody:
             end(bytes(self._kept) if self._whole and self._fits else None)
 
 
-def _decode(answer: Any, packed: bytes | None) -> bytes | None:
+def _decode(headers: Headers, packed: bytes | None) -> bytes | None:
     """A body without its content codings; None if it is not whole."""
     if packed is None:
         return None
-    codings = content_codings(_decode_headers(answer.headers.raw))
     try:
-        decoded = decode_content((packed,), codings, _KEPT)
+        decoded = decode_content((packed,), content_codings(headers), _KEPT)
     except UndecodableBody:
         return None
     return decoded.content if decoded.cut is None else None

@@ -1,0 +1,123 @@
+"""``faultspec proxy``: judge the traffic between any clients and one service."""
+
+import signal
+import threading
+import time
+from datetime import date
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+import click
+
+from faultspec.cli import observing, reporting
+from faultspec.cli.extra import require_conformance
+from faultspec.cli.reporting import COULD_NOT, Refused
+from faultspec.diagnostics.formats.escaping import escape_line
+
+if TYPE_CHECKING:
+    from faultspec.exchange.model import Exchange
+
+
+@click.command(name="proxy")
+@click.argument("url", metavar="URL")
+@observing.taxonomy_option
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The loopback port; default: a free one.",
+)
+@observing.openapi_option
+@observing.waivers_option
+@observing.only_option
+@observing.crashes_option
+@reporting.report_option
+@reporting.format_option
+@reporting.baseline_option
+@reporting.coverage_option
+def command(
+    url: str,
+    taxonomy_path: str | None,
+    port: int,
+    openapi: str | None,
+    waivers: str | None,
+    patterns: tuple[str, ...],
+    crashes: Literal["error", "warning"],
+    reports: tuple[str, ...],
+    format_name: str,
+    baseline: str | None,
+    coverage: str | None,
+) -> int:
+    """Pass requests on to the service at URL, and judge its answers, until interrupted (SIGINT or
+    SIGTERM). Then the report is written.
+
+    It listens on 127.0.0.1. The address is written to standard output when it is ready, and a line
+    for each answer with findings to standard error. Answers reach the client unchanged, while they
+    come. HTTP/1.1 only; an upgrade, such as that of WebSocket, does not pass.
+
+    Exit codes: 0 no findings; 1 findings; 2 no findings, and no clause was exercised.
+    """
+    require_conformance()
+    from faultspec.contract.model import with_cache
+    from faultspec_conformance.drivers.reverse_proxy import ReverseProxy
+    from faultspec_conformance.drivers.serving import serving
+    from faultspec_conformance.observed.accumulator import Accumulator
+    from faultspec_conformance.observed.middleware import Watching
+    from faultspec_conformance.results.conclusion import conclude
+    from faultspec_conformance.results.model import Report
+
+    _check_origin(url)
+    files = reporting.parse_outputs(reports)
+    wanted = reporting.parse_coverage(coverage)
+    try:
+        basis = observing.load_basis(taxonomy_path, openapi, waivers, patterns)
+    except Refused:
+        return COULD_NOT
+    accumulator = Accumulator(
+        with_cache(basis.contract),
+        waivers=basis.waivers,
+        only=basis.only,
+        description=basis.description,
+        crashes=crashes,
+    )
+
+    def see(exchange: "Exchange") -> None:
+        clauses = dict.fromkeys(found.finding.clause for found in accumulator.add(exchange))
+        if clauses:
+            request, status = exchange.request, exchange.response.status
+            path = request.target.partition("?")[0]
+            line = f"{request.method} {path} {status}: {', '.join(clauses)}"
+            click.echo(escape_line(line), err=True)
+
+    app = ReverseProxy(url, lambda app: Watching(app, see))
+    started = time.monotonic()
+    # A shell that starts a command in the background leaves SIGINT ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        with serving(app, port, adds_fields=False) as address:
+            click.echo(address)
+            threading.Event().wait()
+    except OSError as error:
+        raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
+    except KeyboardInterrupt:
+        pass
+    for note in app.notes():
+        accumulator.note(note)
+    result = accumulator.result(url, seconds=time.monotonic() - started)
+    report = Report(conclude(result, date.today(), only=basis.only), url, basis.only)
+    try:
+        return reporting.write_report(
+            reporting.complete(report, baseline, wanted), files, format_name
+        )
+    except Refused:
+        return COULD_NOT
+
+
+def _check_origin(url: str) -> None:
+    """Raise BadParameter for a URL that is not the address of a service, or that has more."""
+    reporting.check_address(url, "URL")
+    parts = urlsplit(url)
+    if parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc:
+        message = "give scheme, host and port alone: requests keep their paths and credentials"
+        raise click.BadParameter(message, param_hint="URL")

@@ -1,0 +1,295 @@
+"""The reverse proxy passes requests and answers on as they are, and judges what passes."""
+
+import asyncio
+import gzip
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import httpcore
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faultspec.exchange.model import Exchange
+from faultspec_conformance.drivers.reverse_proxy import ReverseProxy
+from faultspec_conformance.drivers.serving import read_body, serving
+from faultspec_conformance.observed.middleware import Watching
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0, title: Shop, owner: shop}
+domains: {request: What the caller can mend}
+envelopes:
+  error: {media_type: application/json, shape: {code: $code}, additional: forbid}
+surfaces:
+  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+codes:
+  absent: {summary: Not there, domain: request, http: 404, retriable: none, client_action: none, effect: none}
+"""
+
+#: Seconds that the slowest machine needs for what takes a moment.
+SOON = 20.0
+
+
+class Recorder:
+    """A service that answers as its attributes say, and keeps the request."""
+
+    def __init__(self) -> None:
+        self.status = 200
+        self.fields: list[tuple[bytes, bytes]] = []
+        self.chunks: list[bytes] = []
+        self.request: tuple[str, bytes, list[tuple[bytes, bytes]], bytes] | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Keep the request, and answer."""
+        body = await read_body(receive)
+        target = scope["raw_path"] + (
+            b"?" + scope["query_string"] if scope["query_string"] else b""
+        )
+        self.request = scope["method"], target, scope["headers"], body
+        await send({"type": "http.response.start", "status": self.status, "headers": self.fields})
+        for chunk in self.chunks:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+@contextmanager
+def proxied(app: Any) -> Iterator[tuple[str, ReverseProxy, "Queue[Exchange]"]]:
+    """A proxy before an application: its address, itself, and the exchanges it sees."""
+    seen: Queue[Exchange] = Queue()
+    with serving(app, adds_fields=False) as service:
+        proxy = ReverseProxy(service, lambda app: Watching(app, seen.put))
+        with serving(proxy, adds_fields=False) as address:
+            yield address, proxy, seen
+
+
+@pytest.fixture(scope="module")
+def recorder() -> Iterator[tuple[Recorder, str, "Queue[Exchange]"]]:
+    """One recorder behind one proxy, for all examples."""
+    app = Recorder()
+    with proxied(app) as (address, _, seen):
+        yield app, address, seen
+
+
+NAMES = st.from_regex(r"x-[a-z]{1,8}", fullmatch=True).map(str.encode)
+VALUES = st.from_regex(r"[!-~]([ -~]{0,20}[!-~])?", fullmatch=True).map(str.encode)
+FIELDS = st.lists(st.tuples(NAMES, VALUES), max_size=5)
+TARGETS = st.from_regex(
+    r"/[A-Za-z0-9/_.~;,:@!$&'()*+=-]{0,20}(%[0-9A-Fa-f]{2}){0,3}(\?[A-Za-z0-9=&%+]{1,9})?",
+    fullmatch=True,
+)
+
+
+@given(
+    st.sampled_from(["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "QUERY"]),
+    TARGETS,
+    FIELDS,
+    st.none() | st.binary(max_size=3000) | st.lists(st.binary(min_size=1, max_size=900)),
+    st.sampled_from([200, 201, 302, 400, 404, 409, 422, 426, 500, 503, 599]),
+    FIELDS,
+    st.lists(st.binary(max_size=3000), max_size=3),
+)
+def test_requests_and_answers_pass_unchanged(
+    recorder: tuple[Recorder, str, "Queue[Exchange]"],
+    method: str,
+    target: str,
+    fields: list[tuple[bytes, bytes]],
+    body: Any,
+    status: int,
+    answered: list[tuple[bytes, bytes]],
+    chunks: list[bytes],
+) -> None:
+    """The service gets the method, the octets of target and body, and every field but those of the
+    connection. The client gets status, fields and body. The exchange has both.
+    """
+    app, address, seen = recorder
+    with seen.mutex:
+        seen.queue.clear()  # of an example that failed
+    app.status, app.chunks = status, chunks
+    app.fields = [*answered, (b"Upgrade", b"h2c"), (b"x-hop", b"1"), (b"Connection", b"X-Hop")]
+    url = httpcore.URL(address)
+    with httpcore.ConnectionPool() as pool:
+        answer = pool.request(
+            method,
+            httpcore.URL(scheme=b"http", host=url.host, port=url.port, target=target.encode()),
+            headers=[*fields, (b"Connection", b"x-mine, TE"), (b"x-mine", b"1"), (b"TE", b"gzip")],
+            content=iter(body) if isinstance(body, list) else body,
+        )
+    assert app.request is not None
+    sent = b"".join(body) if isinstance(body, list) else body or b""
+    wanted = [field for field in fields if field[0] != b"x-mine"]
+    assert app.request[:2] == (method, target.encode())
+    assert [field for field in app.request[2] if field[0].startswith(b"x-")] == wanted
+    assert not {b"te", b"upgrade"} & {name for name, _ in app.request[2]}
+    assert app.request[3] == sent
+    returned = [field for field in answered if field[0] != b"x-hop"]
+    assert answer.status == status
+    assert [(n.lower(), v) for n, v in answer.headers if n.lower().startswith(b"x-")] == returned
+    assert b"upgrade" not in {name.lower() for name, _ in answer.headers}
+    assert answer.content == b"".join(chunks)
+    exchange = seen.get(timeout=SOON)  # the client may have the answer a moment before
+    assert seen.empty()
+    assert (exchange.request.method, exchange.request.target) == (method, target)
+    assert exchange.request.body == sent
+    assert exchange.response.status == status
+    assert exchange.response.body == answer.content
+    assert ("upgrade", "h2c") in [(n.lower(), v) for n, v in exchange.response.headers]
+
+
+def test_a_stream_passes_while_it_comes_and_ends_with_its_reader() -> None:
+    """The client gets a part before the next is made, and the service learns that it has left."""
+    ended = threading.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await read_body(receive)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"first", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        ended.set()
+
+    with proxied(app) as (address, _, seen), httpcore.ConnectionPool() as pool:
+        with pool.stream("GET", address) as answer:
+            assert next(answer.iter_stream()) == b"first"
+            assert not ended.is_set()
+        assert ended.wait(SOON)
+    assert seen.empty()
+
+
+def test_a_client_that_leaves_before_the_answer_ends_the_request() -> None:
+    """A service that computes an answer learns that its client has left."""
+    asked, ended = threading.Event(), threading.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await read_body(receive)
+        asked.set()
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        ended.set()
+
+    with proxied(app) as (address, _, seen):
+        with socket.create_connection(("127.0.0.1", httpcore.URL(address).port or 0)) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert asked.wait(SOON)
+        assert ended.wait(SOON)
+    assert seen.empty()
+
+
+def test_a_service_that_does_not_answer_gives_no_finding() -> None:
+    """A request without an answer gets 502 with the reason, which a note counts and nobody
+    judges.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        closed = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+    seen: Queue[Exchange] = Queue()
+    proxy = ReverseProxy(closed, lambda app: Watching(app, seen.put))
+    with serving(proxy) as address:
+        answers = [httpcore.request("GET", address) for _ in range(2)]
+    assert [answer.status for answer in answers] == [502, 502]
+    assert b"could not be reached" in answers[0].content
+    assert [*proxy.notes()] == ["2 requests got no whole answer: the service could not be reached"]
+    assert seen.empty()
+
+
+def test_an_answer_that_breaks_off_breaks_off_for_the_client() -> None:
+    """The client must not take a part for the whole, and nobody judges it."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"a part", "more_body": True})
+        await asyncio.sleep(0)
+        scope["extensions"]["faultspec.hang_up"]()
+
+    with proxied(app) as (address, proxy, seen):
+        with pytest.raises((httpcore.RemoteProtocolError, httpcore.ReadError)):
+            httpcore.request("GET", address)
+        assert "1 request got no whole answer: the service broke its answer off" in "".join(
+            proxy.notes()
+        )
+    assert seen.empty()
+
+
+def test_a_service_that_speaks_something_else_gives_no_finding() -> None:
+    """An answer in another protocol is counted by its reason."""
+    with socket.create_server(("127.0.0.1", 0)) as service:
+
+        def answer() -> None:
+            connection, _ = service.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(b"+OK ready\r\n\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        proxy = ReverseProxy(f"http://127.0.0.1:{service.getsockname()[1]}", lambda app: app)
+        with serving(proxy) as address:
+            assert httpcore.request("GET", address).status == 502
+    assert "no answer of HTTP" in "".join(proxy.notes())
+
+
+def faultspec(*arguments: str, cwd: Path) -> "subprocess.Popen[str]":
+    """Start the command."""
+    return subprocess.Popen(
+        [sys.executable, "-c", "from faultspec.cli import main; main()", *arguments],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "120"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code", "clauses"),
+    [
+        (200, b"{}", 0, []),
+        (404, b'{"code": "absent"}', 0, []),
+        (409, b'{"code": "absent"}', 1, ["code/status"]),
+    ],
+)
+def test_the_command_reports_when_it_is_interrupted(
+    status: int, body: bytes, code: int, clauses: list[str], tmp_path: Path
+) -> None:
+    """Its exit code and report are those of an audit of what passed, compressed or not."""
+    (tmp_path / "taxonomy.yaml").write_text(TAXONOMY)
+    app = Recorder()
+    app.status, app.chunks = status, [gzip.compress(body)]
+    app.fields = [(b"content-type", b"application/json"), (b"content-encoding", b"gzip")]
+    with (
+        serving(app) as service,
+        faultspec("proxy", service, "--report", "json=report.json", cwd=tmp_path) as run,
+    ):
+        try:
+            assert run.stdout is not None
+            address = run.stdout.readline().strip()
+            answer = httpcore.request("GET", f"{address}/things?token=qz7")
+            assert gzip.decompress(answer.content) == body
+        finally:
+            run.send_signal(signal.SIGTERM)
+            _, err = run.communicate(timeout=SOON)
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert run.returncode == code, err
+    assert sorted({finding["clause"] for finding in report["findings"]}) == clauses
+    shown = f"GET /things {status}: {', '.join(clauses)}\n" if clauses else ""
+    assert err == f"{shown}wrote report.json\n"
+
+
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:80", "ftp://a", "http://a/base", "http://a?b", "http://user:word@a"]
+)
+def test_an_address_is_an_origin(url: str, tmp_path: Path) -> None:
+    """Anything else is refused before files are read."""
+    with faultspec("proxy", url, cwd=tmp_path) as run:
+        _, err = run.communicate(timeout=SOON)
+    assert run.returncode == 2
+    assert "URL" in err
+    assert "word" not in err
