@@ -289,9 +289,17 @@ def test_one_room_knows_schemathesis() -> None:
         assert "schemathesis" not in {name.partition(".")[0] for name, _ in imports(path)}, path
 
 
-def test_one_module_knows_the_mcp_library() -> None:
-    """It is an extra of its own, so a run over HTTP must not need it."""
+def test_two_modules_know_the_mcp_library() -> None:
+    """It is an extra of its own, so a run over HTTP must not need it: only the driver has its
+    client, and only the command `faultspec mcp` has its server.
+    """
     assert importers("mcp", "httpx2", "anyio") == {"drivers/mcp.py"}
+    server = {
+        path.relative_to(COMPILER).as_posix()
+        for path in modules(COMPILER)
+        if any(name.partition(".")[0] in ("mcp", "mcp_types") for name, _ in imports(path))
+    }
+    assert server == {"cli/mcp.py"}
 
 
 def test_the_suite_knows_no_service() -> None:

@@ -17,7 +17,7 @@ READERS: Mapping[str, str] = {
     "faultspec/targets/python/facts.py": "the generated table of codes holds the kind",
     "faultspec/targets/typescript/__init__.py": "the generated table of codes holds the kind",
     "faultspec/evolution/rules/retries.py": "a change shows the kinds before and after",
-    "faultspec/cli/explain.py": "the explanation has a word for each kind",
+    "faultspec/cli/explanations.py": "the explanation has a word for each kind",
 }
 """The modules that print the kind of a flag, each with what it prints."""
 

@@ -1225,7 +1225,7 @@ def test_explain_suggests(folder: Path) -> None:
 def test_explain_explains_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every name that the tool prints has an explanation."""
     whole = load(str(ROOT / "taxonomy.yaml"))
-    monkeypatch.setattr("faultspec.cli.explain.load", lambda path: whole)
+    monkeypatch.setattr("faultspec.cli.explanations.load", lambda path: whole)
     for name in (*BY_ID, *list(reference.constructs())[::9]):
         assert run(explain, name, "--taxonomy", str(ROOT / "taxonomy.yaml"))[0] == 0, name
 

@@ -414,6 +414,44 @@ def run_proxy(place: Place) -> None:
         process.wait(10)
 
 
+def run_mcp(place: Place) -> None:
+    """Ask for a code, and for a report that names the other host."""
+    report_of_elsewhere(place)
+    call = {"jsonrpc": "2.0", "method": "tools/call"}
+    asked = (("explain", {"name": "far"}), ("explain_report", {"report": "report.json"}))
+    opening = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "a", "version": "1"},
+    }
+    messages = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        *(
+            {**call, "id": number, "params": {"name": name, "arguments": arguments}}
+            for number, (name, arguments) in enumerate(asked, 1)
+        ),
+    ]
+    hostile_taxonomy(place)
+    with subprocess.Popen(
+        [*PROGRAM, "mcp"],
+        cwd=place.folder,
+        env=environment(place),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for message in messages:
+            process.stdin.write(json.dumps(message) + "\n")
+        process.stdin.flush()
+        found = [json.loads(process.stdout.readline())["id"] for _ in range(3)]
+        process.stdin.close()
+        assert sorted(found) == [0, 1, 2]
+
+
 def run_demo(place: Place) -> None:
     """Run the demo, which has no input."""
     assert faultspec(place, "demo").returncode in (0, 1)
@@ -435,10 +473,11 @@ CASES: Mapping[str, Callable[[Place], None]] = {
     "replay": run_replay,
     "waivers": run_waivers,
     "serve": run_serve,
+    "mcp": run_mcp,
     "demo": run_demo,
 }
 
-SLOW = ("conform", "demo", "report", "waivers")
+SLOW = ("conform", "demo", "mcp", "report", "waivers")
 """Commands whose cases take more than a few seconds."""
 
 

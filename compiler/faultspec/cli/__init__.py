@@ -68,6 +68,7 @@ COMMANDS: Mapping[str, Command] = {
         "faultspec.cli.serve:command",
         "Serve the errors of a taxonomy, to test clients.",
     ),
+    "mcp": Command("faultspec.cli.mcp:command", "Explain codes and findings to coding assistants."),
     "demo": Command(
         "faultspec.cli.demo:command", "Judge the orders service, without and with a defect."
     ),

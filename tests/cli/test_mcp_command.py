@@ -1,0 +1,142 @@
+"""`faultspec mcp` answers a real client of the protocol over standard streams."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from faultspec.cli.explanations import load_explanations
+from paths import ROOT
+from support.command_line import faultspec
+
+QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
+    "codes": ("list_codes", {}),
+    "code": ("explain", {"name": "conflict"}),
+    "clause": ("explain", {"name": "leaks/stack-trace"}),
+    "unknown": ("explain", {"name": "confict"}),
+    "found": ("search", {"words": "STACK trace"}),
+    "not found": ("search", {"words": "stack zebra"}),
+    "no words": ("search", {"words": " "}),
+    "report": ("explain_report", {"report": "report.json"}),
+    "finding": ("explain_report", {"report": "report.json", "finding": "leaks/stack-trace"}),
+    "no finding": ("explain_report", {"report": "report.json", "finding": "leaks/sql"}),
+    "outside": ("explain_report", {"report": "../elsewhere.json"}),
+    "link": ("explain_report", {"report": "link.json"}),
+    "missing": ("explain_report", {"report": "missing.json"}),
+    "no report": ("explain_report", {"report": "taxonomy.yaml"}),
+}
+
+
+def recording() -> object:
+    """An archive with an answer that shows a stack trace."""
+    text = json.dumps({"code": "not_found", "message": 'File "/srv/prices.py", line 12, in price'})
+    content = {"mimeType": "application/json", "text": text}
+    fields = [{"name": "Content-Type", "value": "application/json"}]
+    request = {"method": "GET", "url": "http://127.0.0.1/prices/tea", "headers": []}
+    response = {"status": 404, "headers": fields, "content": content}
+    entry = {"startedDateTime": "2026-01-01T00:00:00Z", "request": request, "response": response}
+    return {"log": {"version": "1.2", "entries": [entry]}}
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[bool, str]]]:
+    """The answers to all questions of one session: whether it is an error, and its text."""
+    folder = tmp_path_factory.mktemp("here")
+    (folder / "taxonomy.yaml").write_bytes((ROOT / "taxonomy.yaml").read_bytes())
+    (folder / "traffic.har").write_text(json.dumps(recording()))
+    audited = faultspec("audit", "traffic.har", "--report", "json=report.json", cwd=folder)
+    assert audited.returncode == 1, audited.stderr
+    (folder.parent / "elsewhere.json").write_bytes((folder / "report.json").read_bytes())
+    (folder / "link.json").symlink_to(folder.parent / "elsewhere.json")
+    program = ["-c", "from faultspec.cli import main; main()", "mcp"]
+
+    async def ask() -> dict[str, tuple[bool, str]]:
+        server = StdioServerParameters(command=sys.executable, args=program, cwd=folder)
+        async with Client(stdio_client(server)) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert set(tools) == {tool for tool, _ in QUESTIONS.values()}
+            assert all(tool.annotations.read_only_hint for tool in tools.values())
+            found = {}
+            for name, (tool, arguments) in QUESTIONS.items():
+                answer = await client.call_tool(tool, arguments)
+                found[name] = answer.is_error, "".join(part.text for part in answer.content)
+            return found
+
+    before = sorted(folder.iterdir())
+    yield asyncio.run(ask())
+    assert sorted(folder.iterdir()) == before
+
+
+def test_codes_are_listed_one_a_line(answers: dict[str, tuple[bool, str]]) -> None:
+    """Every code of the taxonomy has a line with its status and its summary."""
+    taxonomy = load_explanations(str(ROOT / "taxonomy.yaml")).taxonomies[0]
+    failed, text = answers["codes"]
+    assert not failed
+    lines = text.splitlines()
+    assert len(lines) == len([*taxonomy.located_codes()])
+    assert "conflict [platform] 409: The request contradicts the state of a resource." in lines
+
+
+@pytest.mark.parametrize(
+    ("question", "name"), [("code", "conflict"), ("clause", "leaks/stack-trace")]
+)
+def test_an_explanation_is_that_of_the_command(
+    question: str, name: str, answers: dict[str, tuple[bool, str]]
+) -> None:
+    """`explain` has the text of `faultspec explain`."""
+    shown = faultspec("explain", name, "--taxonomy", "taxonomy.yaml", cwd=ROOT).stdout
+    assert answers[question] == (False, shown.removesuffix("\n"))
+
+
+def test_a_search_finds_names_by_words(answers: dict[str, tuple[bool, str]]) -> None:
+    """A name that has all the words comes first."""
+    failed, text = answers["found"]
+    assert not failed
+    assert text.startswith("leaks/stack-trace: a clause")
+
+
+def test_a_report_is_explained_with_its_clauses(answers: dict[str, tuple[bool, str]]) -> None:
+    """A finding comes with the request that shows it, and with the reason of its clause."""
+    for question in ("report", "finding"):
+        failed, text = answers[question]
+        assert not failed
+        assert "error: leaks/stack-trace" in text
+        assert "curl" in text
+        assert "leaks/stack-trace: a clause" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("unknown", "`confict` is unknown; did you mean `conflict`?"),
+        ("not found", "no explanation has all of the words `stack zebra`"),
+        ("no words", "no explanation has all of the words"),
+        ("no finding", "report.json has no finding `leaks/sql`; it has "),
+        ("outside", "../elsewhere.json is not below"),
+        ("link", "link.json is not below"),
+        ("missing", "missing.json is not a JSON report"),
+        ("no report", "taxonomy.yaml is not a JSON report"),
+    ],
+)
+def test_a_question_without_an_answer_says_why(
+    question: str, reason: str, answers: dict[str, tuple[bool, str]]
+) -> None:
+    """The call fails, with the reason as its text; no file outside the folder is read."""
+    failed, text = answers[question]
+    assert failed
+    assert reason in text
+
+
+def test_a_taxonomy_with_errors_is_named(tmp_path: Path) -> None:
+    """Without a readable taxonomy no code is listed, and the answer says why."""
+    from faultspec.cli.mcp import NoExplanation, list_declared_codes
+
+    file = tmp_path / "taxonomy.yaml"
+    file.write_text(json.dumps({"faultspec": 1}))
+    with pytest.raises(NoExplanation, match=r"taxonomy\.yaml could not be read"):
+        list_declared_codes(str(file))
