@@ -101,12 +101,12 @@ def test_a_search_finds_names_by_words(answers: dict[str, tuple[bool, str]]) -> 
 
 
 def test_a_report_is_explained_with_its_clauses(answers: dict[str, tuple[bool, str]]) -> None:
-    """A finding comes with the request that shows it, and with the reason of its clause."""
+    """A finding comes with its place, and with the reason of its clause."""
     for question in ("report", "finding"):
         failed, text = answers[question]
         assert not failed
         assert "error: leaks/stack-trace" in text
-        assert "curl" in text
+        assert "at traffic.har:1" in text
         assert "leaks/stack-trace: a clause" in text
 
 

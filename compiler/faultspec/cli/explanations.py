@@ -35,7 +35,8 @@ from faultspec.targets.doc_text import message_template
 
 @dataclass(frozen=True, slots=True)
 class Explanations:
-    """The names that can be explained here. ``unreadable``: files that may declare more names, with errors.
+    """The names that can be explained here. ``unreadable``: files with errors, which may declare
+    more names.
 
     ``texts``: names with the lines of their explanations, those of the taxonomies first. A name may
     stand for several things. Lines are computed when they are read.
