@@ -21,7 +21,7 @@ UNITS := $(filter-out $(SERVICES) $(BINDINGS),$(FOLDERS))
 TRACED := $(patsubst %,examples/%/taxonomy.yaml,aileron alknet theodosia keenbench)
 
 .PHONY: demo test check test-unit test-services test-bindings
-.PHONY: real full search mutants docs botocore generate bench dist fuzz lock clean
+.PHONY: real full search mutants docs site botocore generate bench dist fuzz lock clean
 
 demo: $(VENV)/.user
 	$(BIN)/faultspec demo
@@ -75,6 +75,10 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.cli.schemas docs
 	$(BIN)/python -m faultspec.docs.trace taxonomy.yaml $(TRACED) > docs/trace.md.new
 	mv docs/trace.md.new docs/trace.md
+
+# The website, in .cache/website/site. A link or an anchor that leads nowhere fails.
+site: $(VENV)/.dev
+	$(BIN)/python website/build.py
 
 # Imports every service of botocore and lints what came of it: under a minute, too long for each
 # `make docs`.

@@ -34,6 +34,8 @@ def _judging_clauses(address: str) -> str:
 def _clause_link(clause: str) -> str:
     if clause == HEADERS:
         return "`headers/*`"
+    if clause.startswith("client/"):  # services have the sins of that page
+        return f"[`{clause}`](conformance.md#clients)"
     # The heading of a clause is its address in backquotes, without a slash in the anchor.
     return f"[`{clause}`](kill-matrix.md#{clause.replace('/', '')})"
 
