@@ -110,6 +110,7 @@ fuzz: $(VENV)/.fuzz
 dist: $(VENV)/.dev
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/twine check --strict dist/*
 	$(BIN)/python requirements/sbom.py > dist/faultspec.cdx.json
 
 # Pins every package that CI and users install, with the hashes of its files. After a change of
