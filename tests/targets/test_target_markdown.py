@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from faultspec.language import load
+from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.render import render
 from faultspec.targets import SHIPPED
@@ -205,3 +205,63 @@ def test_a_quoted_text_is_itself(text: str) -> None:
 def test_nothing_ends_a_comment(text: str) -> None:
     """The text in the comment at the top is never visible."""
     assert seen(md_comment(text + "--> <b>x</b>") + "\n\ny") == "y"
+
+
+def with_policy(policy: str) -> str:
+    """The page of a small taxonomy with a policy."""
+    text = f"""
+faultspec: 1
+taxonomy: {{name: shop, version: 1.0.0, title: Shop, owner: shop}}
+envelopes: {{error: {{shape: {{code: $code}}}}}}
+surfaces: {{api: {{transport: http, envelope: error, codes: closed}}}}
+retry_policies: {{patient: {policy}}}
+codes:
+  busy: {{summary: Busy, http: 503, retriable: true, retry: patient, effect: none}}
+"""
+    loaded = read(text, "shop.yaml")
+    assert not loaded.diagnostics, loaded.diagnostics
+    found = loaded.taxonomy
+    assert found is not None
+
+    return render(found, [SHIPPED["markdown"]], "shop.yaml")["markdown/reference.md"]
+
+
+LINE = re.compile(r"^request (\d+) +\|( *)(▒+) (\S+?)(?: to (\S+))?$", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("policy", "bands"),
+    [
+        (
+            "{max_attempts: 4, backoff: {kind: exponential, base: 1s}, jitter: {kind: full}}",
+            ["0s to 1s", "0s to 3s", "0s to 7s"],
+        ),
+        ("{max_attempts: 3, backoff: {kind: linear, base: 2s, step: 3s}}", ["2s", "7s"]),
+        (
+            "{max_attempts: 3, backoff: {kind: constant, base: 10s}, jitter: {kind: ratio, ratio: 0.5}}",
+            ["5s to 15s", "10s to 30s"],
+        ),
+        ("{max_attempts: 9, max_elapsed: 5s, backoff: {kind: constant, base: 2s}}", ["2s", "4s"]),
+        ("{max_attempts: 3, backoff: {kind: constant, base: 0s}}", []),
+        ("{max_attempts: 1, backoff: {kind: constant, base: 1s}}", []),
+    ],
+)
+def test_a_policy_is_drawn_from_its_shortest_to_its_longest_delays(
+    policy: str, bands: list[str]
+) -> None:
+    """Each retry that fits into the limits has a band. It begins and ends where its times are on
+    the line, whose end is the latest time.
+    """
+    drawn = LINE.findall(with_policy(policy))
+    assert [f"{first} to {last}" if last else first for *_, first, last in drawn] == bands
+    assert [int(number) for number, *_ in drawn] == [*range(2, 2 + len(bands))]
+    seconds = [float((last or first).removesuffix("s")) for *_, first, last in drawn]
+    for (_, indent, band, first, _), last in zip(drawn, seconds, strict=True):
+        assert abs(len(indent) - 48 * float(first.removesuffix("s")) / max(seconds)) < 1.01
+        assert abs(len(indent) + len(band) - 48 * last / max(seconds)) < 1.01
+
+
+def test_a_long_policy_is_drawn_as_far_as_anybody_reads() -> None:
+    """Twelve retries are drawn of twenty-nine."""
+    page = with_policy("{max_attempts: 30, backoff: {kind: constant, base: 1s}}")
+    assert len(LINE.findall(page)) == 12

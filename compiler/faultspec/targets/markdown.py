@@ -25,7 +25,7 @@ from faultspec.language.model import (
     Taxonomy,
 )
 from faultspec.runtime import shape
-from faultspec.runtime.retry import Phase, Policy, State, bounds
+from faultspec.runtime.retry import Failure, Phase, Plan, Policy, State, bounds, plan, start
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import definition
@@ -33,6 +33,12 @@ from faultspec.targets.model import DetailRow, Model, detail_row, phrase
 
 _SHOWN_DELAYS = 5
 """The delays of a phase that the page shows; more would not fit on a line."""
+
+_SHOWN_RETRIES = 12
+"""The retries on the time line of a policy; few policies have more."""
+
+_LINE = 48
+"""The characters of a time line: with its times it fits beside others in a narrow window."""
 
 
 class EnvelopeExample(NamedTuple):
@@ -83,11 +89,27 @@ class PhaseDelays(NamedTuple):
     delays: tuple[float, ...]
 
 
+class TimelineRow(NamedTuple):
+    """A retry on the time line of a policy. ``request``: its number; the first request is 1.
+
+    ``earliest`` and ``latest``: seconds of waiting after the first failure, if chance gives the
+    shortest or the longest delay each time. ``indent`` and ``width``: the place of that band on
+    the line, in characters.
+    """
+
+    request: int
+    earliest: float
+    latest: float
+    indent: int
+    width: int
+
+
 class PolicySection(NamedTuple):
     """A policy. ``least`` and ``most``: the factors of its jitter. ``kinds``: codes by kind."""
 
     policy: RetryPolicy
     retries: int | None
+    timeline: tuple[TimelineRow, ...]
     phases: tuple[PhaseDelays, ...]
     least: float
     most: float
@@ -258,6 +280,7 @@ def _policy(found: RetryPolicy) -> PolicySection:
     return PolicySection(
         policy=found,
         retries=retries,
+        timeline=_timeline(planned),
         phases=tuple(
             PhaseDelays(phase, tuple(_delay(phase, index) for index in range(count)))
             for phase in planned.phases
@@ -269,6 +292,32 @@ def _policy(found: RetryPolicy) -> PolicySection:
             for kind in planned.kinds
         },
     )
+
+
+def _timeline(policy: Policy) -> tuple[TimelineRow, ...]:
+    """The bands of the first retries; empty if all are sent at once."""
+    bands: list[tuple[float, float]] = []
+    states = [start(policy), start(policy)]
+    while len(bands) < _SHOWN_RETRIES:
+        planned = [_plan(policy, state, chance) for chance, state in enumerate(states)]
+        if not all(each.retry for each in planned):
+            break
+        states = [each.state for each in planned]
+        first, last = sorted(state.elapsed for state in states)
+        bands.append((first, last))
+    longest = max((last for _, last in bands), default=0.0)
+    if longest == 0:
+        return ()
+    rows = []
+    for request, (first, last) in enumerate(bands, 2):
+        begins, ends = (int(seconds / longest * _LINE) for seconds in (first, last))
+        begins = min(begins, _LINE - 1)
+        rows.append(TimelineRow(request, first, last, begins, max(1, ends - begins)))
+    return tuple(rows)
+
+
+def _plan(policy: Policy, state: State, chance: int) -> Plan:
+    return plan(policy, state, Failure(retriable=True), now=0, random=lambda: float(chance))
 
 
 def _delay(phase: Phase, index: int) -> float:
