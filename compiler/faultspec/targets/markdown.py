@@ -312,7 +312,15 @@ def _timeline(policy: Policy) -> tuple[TimelineRow, ...]:
     for request, (first, last) in enumerate(bands, 2):
         begins, ends = (int(seconds / longest * _LINE) for seconds in (first, last))
         begins = min(begins, _LINE - 1)
-        rows.append(TimelineRow(request, first, last, begins, max(1, ends - begins)))
+        rows.append(
+            TimelineRow(
+                request=request,
+                earliest=first,
+                latest=last,
+                indent=begins,
+                width=max(1, ends - begins),
+            )
+        )
     return tuple(rows)
 
 
