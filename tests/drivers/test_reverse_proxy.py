@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faultspec.cli.proxy import Observer
 from faultspec.exchange.model import Exchange
 from faultspec_conformance.drivers.reverse_proxy import ReverseProxy
 from faultspec_conformance.drivers.serving import read_body, serving
@@ -293,3 +294,21 @@ def test_an_address_is_an_origin(url: str, tmp_path: Path) -> None:
     assert run.returncode == 2
     assert "URL" in err
     assert "word" not in err
+
+
+def test_a_fault_of_the_judge_does_not_break_the_traffic() -> None:
+    """The answer passes, and the report says that it could not be judged."""
+
+    class Broken:
+        def add(self, exchange: Exchange) -> None:
+            raise ZeroDivisionError(exchange.request.method)
+
+    observer = Observer(Broken())  # type: ignore[arg-type]
+    app = Recorder()
+    with (
+        serving(app) as service,
+        serving(ReverseProxy(service, lambda app: Watching(app, observer.see))) as address,
+    ):
+        assert [httpcore.request("GET", address).status for _ in range(2)] == [200, 200]
+    (defect,) = observer.defects
+    assert "ZeroDivisionError" in defect

@@ -16,6 +16,37 @@ from faultspec.diagnostics.formats.escaping import escape_line
 
 if TYPE_CHECKING:
     from faultspec.exchange.model import Exchange
+    from faultspec_conformance.observed.accumulator import Accumulator
+
+#: Different faults of faultspec itself that a report names.
+_DEFECTS = 5
+
+
+class Observer:
+    """Judges what passes, and prints a line for each answer with findings. ``defects``: faults of
+    faultspec itself, which must not break the traffic.
+    """
+
+    def __init__(self, accumulator: "Accumulator") -> None:
+        self.defects: dict[str, None] = {}
+        self._accumulator = accumulator
+
+    def see(self, exchange: "Exchange") -> None:
+        """Judge an exchange."""
+        from faultspec_conformance.results.defects import describe_defect
+
+        try:
+            found = self._accumulator.add(exchange)
+        except Exception as error:
+            if len(self.defects) < _DEFECTS:
+                self.defects[describe_defect(error, "the judgement of an answer")] = None
+            return
+        clauses = dict.fromkeys(reported.finding.clause for reported in found)
+        if clauses:
+            request, status = exchange.request, exchange.response.status
+            path = request.target.partition("?")[0]
+            line = f"{request.method} {path} {status}: {', '.join(clauses)}"
+            click.echo(escape_line(line), err=True)
 
 
 @click.command(name="proxy")
@@ -81,15 +112,8 @@ def command(
         crashes=crashes,
     )
 
-    def see(exchange: "Exchange") -> None:
-        clauses = dict.fromkeys(found.finding.clause for found in accumulator.add(exchange))
-        if clauses:
-            request, status = exchange.request, exchange.response.status
-            path = request.target.partition("?")[0]
-            line = f"{request.method} {path} {status}: {', '.join(clauses)}"
-            click.echo(escape_line(line), err=True)
-
-    app = ReverseProxy(url, lambda app: Watching(app, see))
+    observer = Observer(accumulator)
+    app = ReverseProxy(url, lambda app: Watching(app, observer.see))
     started = time.monotonic()
     # A shell that starts a command in the background leaves SIGINT ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -104,7 +128,8 @@ def command(
         pass
     for note in app.notes():
         accumulator.note(note)
-    result = accumulator.result(url, seconds=time.monotonic() - started)
+    seconds = time.monotonic() - started
+    result = accumulator.result(url, seconds=seconds, not_run=tuple(observer.defects))
     report = Report(conclude(result, date.today(), only=basis.only), url, basis.only)
     try:
         return reporting.write_report(
