@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from faultspec_conformance.drivers import Limits, NoAnswer
+from faultspec_conformance.drivers import ALL_BODIES, BODY_LIMIT, Limits, NoAnswer
 from faultspec_conformance.drivers.jsonrpc import Message, ReceivedMessage, Remote
 from faultspec_conformance.drivers.stdio import Process
 from paths import ROOT
@@ -232,3 +232,47 @@ def test_nobody_listens_on_http() -> None:
     assert isinstance(answer, NoAnswer)
     assert answer.kind == "refused"
     assert os.path.basename(answer.request.target) == "echo"
+
+
+def scripted(text: str) -> Process:
+    """A driver of a program that has ``json``, ``lines`` of its input, and ``put`` for messages."""
+    start = (
+        "import json, sys\n"
+        "lines = sys.stdin\n"
+        "def put(**message): print(json.dumps({'jsonrpc': '2.0', **message}), flush=True)\n"
+    )
+    return Process([sys.executable, "-c", start + text], WRITES, timeout=20)
+
+
+def test_a_refusal_repeats_a_short_id_only() -> None:
+    """Refusals wait in memory until the process reads them, so a request with a long id, or one
+    that is no id, gets none.
+    """
+    ids = "for id in ('a' * 1_000_000, [[]] * 1_000, {'a': 1}, 'short'): put(method='ask', id=id)\n"
+    with scripted(
+        f"lines.readline()\n{ids}put(id=1, result=json.loads(lines.readline())['id'])"
+    ) as driver:
+        assert body_of(driver.send(request(1)))["result"] == "short"
+
+
+def test_unprompted_messages_are_kept_within_the_bytes_of_a_body() -> None:
+    """Fifty messages of the size of a body would be 200 MB for each answer."""
+    with scripted(
+        "lines.readline()\n"
+        "for _ in range(6): put(method='x', params=['a' * 1_500_000])\n"
+        "put(id=1, result=1)"
+    ) as driver:
+        heard = driver.send(request(1))
+        assert isinstance(heard, ReceivedMessage)
+        assert sum(map(len, heard.between)) <= BODY_LIMIT
+        assert (len(heard.between), heard.unkept) == (2, 4)
+        assert driver.received > 3_000_000
+
+
+def test_late_answers_of_a_long_run_are_short() -> None:
+    """When a run has received much, it keeps no more long answers, as over HTTP."""
+    with scripted("lines.readline()\nput(id=1, result='a' * 100_000)") as driver:
+        driver.received = ALL_BODIES
+        answer = driver.send(request(1))
+        assert isinstance(answer, NoAnswer)
+        assert (answer.kind, answer.reason) == ("garbled", "the answer is longer than 65536 bytes")

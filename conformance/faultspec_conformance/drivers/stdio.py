@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Self, Unpack
 
+from faultspec.exchange.body import has_too_many_values
 from faultspec.exchange.model import Response
 from faultspec.language.values import shorten
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, Framing, Limits, NoAnswer, Timing
@@ -27,7 +28,8 @@ from faultspec_conformance.drivers.processes import keep_end
 _GRACE = 1.0
 _LAST = 0.2
 
-#: Unprompted messages that are kept with an answer. More of them show nothing new.
+#: Unprompted messages that are kept with an answer, within the bytes of a body. More of them show
+#: nothing new.
 _KEPT = 50
 
 #: Messages that are read ahead; then the process has to wait.
@@ -41,6 +43,9 @@ _PAUSE = 0.02
 
 #: Refusals that wait to be written. A process that reads nothing gets no more of them.
 _OUTGOING = 1000
+
+#: Characters of an id that a refusal repeats: ids are short, and refusals wait in memory.
+_LONGEST_ID = 1000
 
 #: Characters at the end of the standard error that a report quotes.
 _QUOTED = 200
@@ -149,7 +154,7 @@ class Process(Peer):
                 break
             value = _parse(received)
             if isinstance(value, dict) and "method" in value:
-                unprompted += [received][: _KEPT - len(unprompted)]
+                self._keep(received, unprompted)
                 self._decline(value)
         return tuple(unprompted)
 
@@ -175,7 +180,7 @@ class Process(Peer):
             value = _parse(received)
             if isinstance(value, dict) and "method" in value:
                 arrived += 1
-                unprompted += [received][: _KEPT - len(unprompted)]
+                self._keep(received, unprompted)
                 self._decline(value)
             elif not self._is_late(value, message):
                 answer = received
@@ -184,6 +189,10 @@ class Process(Peer):
             more = f", and {arrived} messages that are not answers" if arrived else ""
             reason = f"no answer within {seconds:g} s{more}"
             return NoAnswer(message.request, "timeout", reason)
+        if answer is not None and len(answer) > self.body_limit:
+            reason = f"the answer is longer than {self.body_limit} bytes"
+            return NoAnswer(message.request, "garbled", reason)
+        self.received += len(answer or b"")
         response = Response(None, (), answer or b"", time.monotonic() - began)
         return ReceivedMessage(response, tuple(unprompted), arrived - len(unprompted))
 
@@ -223,9 +232,17 @@ class Process(Peer):
         quote = f"; its last line on standard error: {shorten(lines[-1], _QUOTED)}" if lines else ""
         return NoAnswer(message.request, "closed", what + quote)
 
+    def _keep(self, received: bytes, unprompted: list[bytes]) -> None:
+        """Keep an unprompted message, if there is room for it."""
+        size = sum(map(len, unprompted)) + len(received)
+        if len(unprompted) < _KEPT and size <= self.body_limit:
+            unprompted.append(received)
+            self.received += len(received)
+
     def _decline(self, message: Mapping[str, object]) -> None:
         """Answer a request of the process with an error, so that it does not wait."""
-        if "id" in message and self._outgoing.qsize() < _OUTGOING:
+        id_is_short = 0 < len(_id_key(message.get("id"))) <= _LONGEST_ID
+        if "id" in message and id_is_short and self._outgoing.qsize() < _OUTGOING:
             error = {"code": -32601, "message": "the conformance suite has no methods"}
             answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode()
             self._outgoing.put((self._frame(answer), threading.Event()))
@@ -309,6 +326,9 @@ def _read_headed(stream: IO[bytes]) -> Iterator[bytes | _Garbled]:
 
 
 def _parse(body: bytes) -> object:
+    """The value of a message; None if it cannot be read, or has more values than are judged."""
+    if has_too_many_values(body):
+        return None
     with contextlib.suppress(ValueError, RecursionError):
         value: object = json.loads(body)
         return value
@@ -316,8 +336,10 @@ def _parse(body: bytes) -> object:
 
 
 def _id_key(identifier: object) -> str:
-    """An id as the key of a set, in which 1 differs from true and from "1"."""
-    return json.dumps(identifier)
+    """An id as the key of a set, in which 1 differs from true and from "1"; empty for what is no
+    id.
+    """
+    return "" if isinstance(identifier, list | dict) else json.dumps(identifier)
 
 
 def _wait_for_end(process: "subprocess.Popen[bytes]", seconds: float) -> None:
