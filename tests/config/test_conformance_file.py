@@ -95,7 +95,7 @@ provoke:
         ("server", "--token=alpha-secret-1"),
         "content-length",
     )
-    assert read.secrets == (("alpha-secret-1", "${TOKEN_A}"),)
+    assert read.secrets[0] == ("alpha-secret-1", "${TOKEN_A}")
     hello, opened = read.samples
     assert (hello.call, hello.safe) == (config.ConfiguredCall("POST", "engine.hello"), False)
     assert (opened.invalid, opened.safe) == (({}, {"name": 7}), True)
@@ -373,3 +373,26 @@ def test_a_scope_belongs_to_a_limit() -> None:
     limit = "provoke: {limited: {request: GET /a, repeat: {until: 429, scope: tenant}}}\n"
     assert good(BASE + limit).recipes[0].steps[0].scope == "tenant"
     assert "misplaced-key: `scope`" in complaint(BASE + limit.replace("429", "{/state: done}"))
+
+
+def test_secrets_of_the_environment_are_known_by_their_names() -> None:
+    """A process that the suite starts inherits every variable and may print it, so those whose
+    names say that they are secrets are masked though no file names them.
+    """
+    document, _ = source.parse(BASE, "conformance.yaml")
+    assert document is not None
+    environment = {
+        **{
+            "SVC_TOKEN": "tok-9981x",
+            "DB_PASSWORD": "hunter2!\n",
+            "AWS_SECRET_ACCESS_KEY": "a/b+c9",
+        },
+        **{"PWD": "/work/main1", "HOME": "/root1", "USE_TOKEN": "true", "EMPTY_SECRET": " "},
+    }
+    read = config.parse_config(document, environment).target
+    assert read is not None
+    masked = build_masking((), read.secrets).text(
+        "tok-9981x hunter2! a/b+c9 /work/main1 /root1 true"
+    )
+    names = "${SVC_TOKEN} ${DB_PASSWORD} ${AWS_SECRET_ACCESS_KEY}"
+    assert masked == f"{names} /work/main1 /root1 true"

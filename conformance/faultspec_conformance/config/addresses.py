@@ -1,7 +1,9 @@
-"""The secrets in an address: user name, password and the values of its query."""
+"""The secrets in an address: user name, password and the values of its query. And those of the
+environment, by their names.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus
 
@@ -78,6 +80,16 @@ def find_written_secrets(text: str) -> Iterator[tuple[str, str]]:
         if is_credential(header[1]) and value and "${" not in value:
             yield value, MASK
             yield from ((word, MASK) for word in value.split()[1:])
+
+
+def find_environment_secrets(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The variables whose names say that they are secrets, each with its replacement. A process
+    that the suite starts inherits them, and may print them. A word is none.
+    """
+    for name, value in environment.items():
+        text = value.strip()
+        if is_credential(name) and text and not _ORDINARY.fullmatch(text):
+            yield text, "${" + name + "}"
 
 
 #: A header and its value, as a line, an argument or a mapping of YAML has them.

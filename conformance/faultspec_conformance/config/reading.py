@@ -20,6 +20,7 @@ from faultspec.language.prune import prune
 from faultspec.source import Document, SourceError, load_document
 from faultspec_conformance.config.addresses import (
     find_address_secrets,
+    find_environment_secrets,
     find_written_secrets,
 )
 from faultspec_conformance.config.audit import check_audit_lookup, read_audit_lookup
@@ -301,7 +302,9 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         values=constants,
         confidential=tuple(cast(list[str], data.get("confidential", []))),
         audit=read_audit_lookup(context, data["audit"]) if "audit" in data else None,
-        secrets=tuple(dict.fromkeys(context.secrets)),  # last: reading the others finds them
+        secrets=tuple(  # last: reading the others finds them
+            dict.fromkeys((*context.secrets, *find_environment_secrets(context.environment)))
+        ),
     )
 
 
