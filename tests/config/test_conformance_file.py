@@ -95,7 +95,7 @@ provoke:
         ("server", "--token=alpha-secret-1"),
         "content-length",
     )
-    assert read.secrets[0] == ("alpha-secret-1", "${TOKEN_A}")
+    assert read.secrets == (("alpha-secret-1", "${TOKEN_A}"),)
     hello, opened = read.samples
     assert (hello.call, hello.safe) == (config.ConfiguredCall("POST", "engine.hello"), False)
     assert (opened.invalid, opened.safe) == (({}, {"name": 7}), True)
@@ -381,18 +381,16 @@ def test_secrets_of_the_environment_are_known_by_their_names() -> None:
     """
     document, _ = source.parse(BASE, "conformance.yaml")
     assert document is not None
-    environment = {
-        **{
-            "SVC_TOKEN": "tok-9981x",
-            "DB_PASSWORD": "hunter2!\n",
-            "AWS_SECRET_ACCESS_KEY": "a/b+c9",
-        },
-        **{"PWD": "/work/main1", "HOME": "/root1", "USE_TOKEN": "true", "EMPTY_SECRET": " "},
+    secret = {
+        "SVC_TOKEN": "tok-9981x",
+        "PGPASSWORD": "hunter2!\n",
+        "AWS_SECRET_ACCESS_KEY": "a/b+c9",
     }
-    read = config.parse_config(document, environment).target
+    others = {"PWD": "/work/main1", "HOME": "/root1", "USE_TOKEN": "true", "EMPTY_SECRET": " "}
+    read = config.parse_config(document, secret | others).target
     assert read is not None
     masked = build_masking((), read.secrets).text(
         "tok-9981x hunter2! a/b+c9 /work/main1 /root1 true"
     )
-    names = "${SVC_TOKEN} ${DB_PASSWORD} ${AWS_SECRET_ACCESS_KEY}"
+    names = "${SVC_TOKEN} ${PGPASSWORD} ${AWS_SECRET_ACCESS_KEY}"
     assert masked == f"{names} /work/main1 /root1 true"

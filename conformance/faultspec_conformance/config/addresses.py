@@ -9,7 +9,7 @@ from urllib.parse import unquote, unquote_plus
 
 from faultspec.exchange.sensitive import MASK
 from faultspec_conformance.config.context import VARIABLE
-from faultspec_conformance.config.model import is_credential
+from faultspec_conformance.config.model import SECRET_NAME, is_credential
 
 ADDRESS = re.compile(r"(https?:)//(\S*)", re.IGNORECASE)
 """An address in a text."""
@@ -19,6 +19,10 @@ _AUTHORITY = re.compile(r"[^/?#@]*:(?!\d{1,5}(?:[/?#]|$))\S*@|[^/?#]*@")
 
 #: A user name or a value that texts have by chance.
 _ORDINARY = re.compile(r"[A-Za-z]{1,16}|[\d.,:-]{1,10}|v\d+")
+
+
+#: The folders of a shell, whose names sound like passwords.
+_FOLDERS = frozenset({"PWD", "OLDPWD"})
 
 
 class AddressParts(NamedTuple):
@@ -88,7 +92,8 @@ def find_environment_secrets(environment: Mapping[str, str]) -> Iterator[tuple[s
     """
     for name, value in environment.items():
         text = value.strip()
-        if is_credential(name) and text and not _ORDINARY.fullmatch(text):
+        is_secret = SECRET_NAME.search(name) and name not in _FOLDERS
+        if is_secret and text and not _ORDINARY.fullmatch(text):
             yield text, "${" + name + "}"
 
 

@@ -71,6 +71,14 @@ def secret_of(header: str, value: str) -> str:
     return value.partition(" ")[2].strip() or value
 
 
+SECRET_NAME = re.compile(
+    r"pass(?:word|wd|phrase)?$|pwd$|secret|credential|token$|api[_-]?key$|access[_-]?key|private[_-]?key"
+    r"|^authorization$|session[_-]?id$|^(?:ssn|pin|cvv|cvc|otp)$|card[_-]?number|signature$|assertion$",
+    re.IGNORECASE,
+)
+"""Names of members, parameters and variables that hold secrets."""
+
+
 SHORTEST_SECRET = 4
 """Characters of the shortest secret that is masked. Shorter values would mask half of every text
 in which they occur by chance.

@@ -14,7 +14,7 @@ from faultspec.exchange.model import Exchange, Headers, Response
 from faultspec.exchange.sensitive import MASK, NOWHERE_SENSITIVE, SensitivePlaces
 from faultspec.leaks import detect
 from faultspec.runtime.pointers import steps
-from faultspec_conformance.config import CREDENTIALS
+from faultspec_conformance.config import CREDENTIALS, SECRET_NAME
 from faultspec_conformance.sanitize.effort import Effort, Exhausted
 from faultspec_conformance.sanitize.masking import (
     FIELDS,
@@ -24,13 +24,6 @@ from faultspec_conformance.sanitize.masking import (
     sensitive_values,
 )
 from faultspec_conformance.session.observation import leaves
-
-#: Names of members and parameters that hold secrets.
-_SECRET_NAME = re.compile(
-    r"pass(?:word|wd|phrase)?$|pwd$|secret|credential|token$|api[_-]?key$|access[_-]?key|private[_-]?key"
-    r"|^authorization$|session[_-]?id$|^(?:ssn|pin|cvv|cvc|otp)$|card[_-]?number|signature$|assertion$",
-    re.IGNORECASE,
-)
 
 #: A member of an object in JSON, with a text or a number.
 _MEMBER = re.compile(
@@ -127,7 +120,7 @@ def _message_secrets(
     headers: Headers, body: bytes, effort: Effort, sensitive: SensitivePlaces
 ) -> Iterator[str]:
     for name, value in headers[:FIELDS]:
-        if name.lower() in CREDENTIALS or _SECRET_NAME.search(name):
+        if name.lower() in CREDENTIALS or SECRET_NAME.search(name):
             yield from _credential_parts(value)
         elif name.lower().startswith("set-cookie"):
             yield value.partition(";")[0].partition("=")[2]
@@ -152,7 +145,7 @@ def _message_secrets(
 def _quoted_members(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
     """The values of secret members in JSON that is truncated, or in lines or events of JSON."""
     for match in _MEMBER.finditer(text):
-        if sensitive.hides(match["name"]) or _SECRET_NAME.search(match["name"]):
+        if sensitive.hides(match["name"]) or SECRET_NAME.search(match["name"]):
             yield match["number"] or match["text"]
 
 
@@ -170,14 +163,14 @@ def _detect(text: str) -> Iterator[str]:
 
 def _named_parameters(query: str, sensitive: SensitivePlaces = NOWHERE_SENSITIVE) -> Iterator[str]:
     for name, value in parse_qsl(query):
-        if sensitive.hides(name) or _SECRET_NAME.search(name):
+        if sensitive.hides(name) or SECRET_NAME.search(name):
             yield value
 
 
 def _named_elements(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
     """The texts of elements of XML with a secret name."""
     for match in _ELEMENT.finditer(text):
-        if sensitive.hides(match["name"]) or _SECRET_NAME.search(match["name"]):
+        if sensitive.hides(match["name"]) or SECRET_NAME.search(match["name"]):
             yield unescape(match["text"])
             yield match["text"]
 
@@ -186,7 +179,7 @@ def _named_members(body: object, effort: Effort) -> Iterator[str]:
     for pointer, value in leaves(body):
         effort.check()
         names = [name for name in steps(pointer) if not name.isdigit()]
-        is_secret = names and _SECRET_NAME.search(names[-1]) is not None
+        is_secret = names and SECRET_NAME.search(names[-1]) is not None
         if is_secret and isinstance(value, str | int | float) and not isinstance(value, bool):
             yield str(value)
         if isinstance(value, str):
