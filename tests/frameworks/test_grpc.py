@@ -38,7 +38,27 @@ def failures_of(shop: Any) -> dict[str, Callable[[Any], None]]:
     def crash(context: Any) -> None:
         raise RuntimeError("hunter2")
 
-    return {"typed": raise_typed, "crash": crash}
+    def crash_again(context: Any) -> None:
+        class Unreadable(Exception):
+            @property
+            def original_code(self) -> str:
+                raise RuntimeError("hunter2")
+
+        raise Unreadable
+
+    def raise_long(context: Any) -> None:
+        raise shop.OutOfStock(available=3, message="é" * 20_000)
+
+    def raise_surrogate(context: Any) -> None:
+        raise shop.OutOfStock(available=3, message="a \ud800")
+
+    return {
+        "typed": raise_typed,
+        "crash": crash,
+        "again": crash_again,
+        "long": raise_long,
+        "surrogate": raise_surrogate,
+    }
 
 
 def serve_with_threads(shop: Any) -> tuple[Any, Callable[[], object]]:
@@ -60,7 +80,7 @@ def serve_with_threads(shop: Any) -> tuple[Any, Callable[[], object]]:
         yield b"one"
         fails["typed"](context)
 
-    handlers = {name: single(name) for name in ("fine", "typed", "crash", "aborted")}
+    handlers = {name: single(name) for name in ("fine", "aborted", *fails)}
     handlers["many"] = grpc.unary_stream_rpc_method_handler(many)
     server = grpc.server(ThreadPoolExecutor(2), interceptors=[module.ErrorInterceptor()])
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("Shop", handlers),))
@@ -88,7 +108,7 @@ def serve_with_asyncio(shop: Any) -> tuple[Any, Callable[[], object]]:
         yield b"one"
         fails["typed"](context)
 
-    handlers = {name: single(name) for name in ("fine", "typed", "crash", "aborted")}
+    handlers = {name: single(name) for name in ("fine", "aborted", *fails)}
     handlers["many"] = grpc.unary_stream_rpc_method_handler(many)
     loop = asyncio.new_event_loop()
     thread = ThreadPoolExecutor(1)
@@ -172,3 +192,29 @@ def test_a_stream_ends_with_the_error(channel: Any) -> None:
     with pytest.raises(grpc.RpcError):
         next(call)
     assert info_of(call).reason == "out_of_stock"
+
+
+def test_an_error_leaves_though_making_its_answer_fails(channel: Any) -> None:
+    """gRPC answers with the text of what is raised while an answer is made, so nothing is."""
+    error = failed_call(channel, "again")
+    assert "hunter2" not in error.details()
+    assert error.code() == failed_call(channel, "crash").code() == grpc.StatusCode.INTERNAL
+    info_of(error)
+
+
+def test_an_error_fits_into_the_metadata_that_clients_take(channel: Any) -> None:
+    """With a longer message the call would end as exhausted, which clients may repeat."""
+    error = failed_call(channel, "long")
+    assert info_of(error).reason == info_of(failed_call(channel, "typed")).reason
+    assert error.details() == "é" * 256 + "…"
+    assert failed_call(channel, "surrogate").details() == "a ?"
+
+
+def test_details_that_are_too_long_are_left_out(shop: Any) -> None:
+    """The code and the other details stay."""
+    module = importlib.import_module("shop_errors.frameworks.grpc")
+    error = shop.OutOfStock(available=3)
+    error._details = {"long": "x" * 3_000, "available": 3, "\ud800": "\ud800"}
+    info = error_details_pb2.ErrorInfo()
+    assert module.to_status(error).details[0].Unpack(info)
+    assert dict(info.metadata) == {"available": "3", "?": "?"}

@@ -25,7 +25,8 @@ from google.protobuf import any_pb2, duration_pb2
 from google.rpc import error_details_pb2, status_pb2
 
 from .._runtime import ids
-from .._runtime.boundary import Problem
+from .._runtime.boundary import LONGEST_ID, Problem
+from .._runtime.retry_after import CEILING
 from ..boundary import (
     CORRELATION_FORMATS,
     CORRELATION_HEADER,
@@ -63,27 +64,30 @@ _UNKNOWN = 2
 _FAULTS = (2, 13, 15)
 # Seconds, of an error that may be repeated and does not say when
 _WAIT = 1.0
+# Bytes. Clients take 8 KiB of metadata, where the message stands twice, once with three
+# bytes for one. The call would end without its error.
+_LONGEST_MESSAGE = 512
+_LARGEST_DETAILS = 2048
 
 _logger = logging.getLogger(__name__)
 
 
 def to_status(error: ServiceError) -> status_pb2.Status:
     """The ``google.rpc.Status`` of an error: ``ErrorInfo`` with the code and the scalar
-    details, and ``RetryInfo`` if it may be repeated.
+    details, and ``RetryInfo`` if it may be repeated. A message is cut at 512 bytes; details
+    are left out that do not fit into 2 KiB.
     """
-    metadata = {
-        name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in error.details.items()
-        if isinstance(value, str | int | float)
-    }
     parts = [
         error_details_pb2.ErrorInfo(
-            reason=str(error.facts.wire), domain=DOMAIN, metadata=metadata
+            reason=str(error.facts.wire),
+            domain=DOMAIN,
+            metadata=_metadata(error.details),
         )
     ]
     if error.retriable:
         wait = duration_pb2.Duration()
-        wait.FromNanoseconds(round((error.retry_after or _WAIT) * 1e9))
+        seconds = min(CEILING, error.retry_after or _WAIT)
+        wait.FromNanoseconds(round(seconds * 1e9))
         parts.append(error_details_pb2.RetryInfo(retry_delay=wait))
     details = []
     for part in parts:
@@ -91,7 +95,27 @@ def to_status(error: ServiceError) -> status_pb2.Status:
         packed.Pack(part)
         details.append(packed)
     number = STATUSES.get(error.code, _UNKNOWN)
-    return status_pb2.Status(code=number, message=error.message, details=details)
+    message = _sendable(error.message)
+    if len(message.encode()) > _LONGEST_MESSAGE:
+        message = message.encode()[:_LONGEST_MESSAGE].decode("utf-8", "ignore") + "…"
+    return status_pb2.Status(code=number, message=message, details=details)
+
+
+def _metadata(details: Mapping[str, object]) -> dict[str, str]:
+    found, room = {}, _LARGEST_DETAILS
+    for name, value in details.items():
+        if isinstance(value, str | int | float):
+            text = _sendable(value if isinstance(value, str) else json.dumps(value))
+            size = len(_sendable(name).encode()) + len(text.encode())
+            if size <= room:
+                found[_sendable(name)] = text
+                room -= size
+    return found
+
+
+def _sendable(text: str) -> str:
+    """The text without lone surrogates, which have no UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class ErrorInterceptor(grpc.ServerInterceptor):
@@ -189,15 +213,26 @@ def _ending(
 ) -> _Ending:
     name = CORRELATION_HEADER.lower()
     given = [value for key, value in context.invocation_metadata() if key == name]
-    known = len(given) == 1 and ids.matches(CORRELATION_FORMATS, str(given[0]))
+    known = (
+        len(given) == 1
+        and len(given[0]) <= LONGEST_ID
+        and ids.matches(CORRELATION_FORMATS, str(given[0]))
+    )
     correlation_id = str(given[0]) if known else ids.new(CORRELATION_FORMATS[0])
-    error = exception if isinstance(exception, ServiceError) else None
-    if error is None and choose is not None:
-        error = choose(Problem(500, correlation_id, exception, ()))
-    if error is None:
-        error = undeclared(getattr(exception, "original_code", None))
-    error.correlation_id = correlation_id
-    status = to_status(error)
+    try:
+        error = exception if isinstance(exception, ServiceError) else None
+        if error is None and choose is not None:
+            error = choose(Problem(500, correlation_id, exception, ()))
+        if error is None:
+            error = undeclared(getattr(exception, "original_code", None))
+        error.correlation_id = correlation_id
+        status = to_status(error)
+    except Exception:
+        # gRPC would answer with the text of what is raised here
+        _logger.exception(
+            "%s could not be answered (correlation id %s)", method, correlation_id
+        )
+        status = to_status(undeclared(None))
     fault = status.code in _FAULTS
     _logger.log(
         logging.ERROR if fault else logging.INFO,

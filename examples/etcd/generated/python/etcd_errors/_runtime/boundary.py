@@ -64,7 +64,7 @@ _CORS = b"access-control-"  # without these a browser shows its user no error at
 # Bytes; a longer error body is not an envelope, and is not kept in memory
 LARGEST_ENVELOPE = 1 << 20
 # Characters; a longer id would fill every log, whatever the format allows
-_LONGEST_ID = 128
+LONGEST_ID = 128
 
 _logger = logging.getLogger(__name__)
 
@@ -203,7 +203,7 @@ class BoundaryExchange:
 
     def _is_id(self, text: str) -> bool:
         # Nothing may split a header
-        harmless = text.isascii() and text.isprintable() and len(text) <= _LONGEST_ID
+        harmless = text.isascii() and text.isprintable() and len(text) <= LONGEST_ID
         return harmless and self.policy.correlation.accepts(text)
 
     def with_id(self, headers: Headers) -> Headers:
@@ -317,7 +317,11 @@ class BoundaryExchange:
         length = (b"content-length", str(len(answer.body)).encode("ascii"))
         headers = (
             *kept,
-            *(each for each in rendered if each[0] not in settled),
+            *(
+                each
+                for each in rendered
+                if each[0] not in settled and _NAME.fullmatch(each[0])
+            ),
             length,
         )
         return self.completed(answer._replace(headers=headers))
