@@ -2,6 +2,7 @@
 
 import io
 import json
+from contextlib import suppress
 from wsgiref.headers import Headers
 from wsgiref.util import FileWrapper
 from wsgiref.validate import validator
@@ -308,3 +309,36 @@ def test_an_application_that_answers_nothing_is_an_error():
     """A generator that ends without a start is a bug."""
     reply = call(lambda environ, start_response: [])
     assert (reply.status, reply.code) == (500, "internal_error")
+
+
+def test_an_error_without_an_end_is_answered_without_its_rest():
+    """A service that passes on the error of another would keep a thread for ever."""
+    sent, ended = [], []
+
+    def app(environ, start_response):
+        start_response("502 Bad Gateway", [TEXT])
+        try:
+            for _ in range(200):
+                sent.append(1)
+                yield b"x" * 65_536
+        finally:
+            ended.append(1)
+
+    reply = call(app)
+    assert (reply.status, reply.code, len(ended)) == (502, "internal_error", 1)
+    assert len(sent) == 17
+
+
+def test_no_line_is_read_beyond_the_limit():
+    """An application that goes on after the limit makes nothing more be read."""
+    source = io.BytesIO(b"x" * 10_000)
+
+    def app(environ, start_response):
+        for size in ((500,), (), ()):
+            with suppress(Exception):
+                environ["wsgi.input"].readline(*size)
+        start_response("200 OK", [TEXT])
+        return [b""]
+
+    assert call(app, length=False, limit=10, **{"wsgi.input": source}).status == 413
+    assert source.tell() == 500

@@ -6,7 +6,8 @@ The correlation id stands in `scope["state"]["correlation_id"]` for the applicat
 the `BoundaryExchange` in `scope["error_boundary"]` for handlers of a framework.
 
 A body without a declared length is answered with 413 as soon as it has grown too long.
-A response that passes is not buffered.
+A response that passes is not buffered. An error that is longer than an envelope may be
+is answered without its rest: sending that raises OSError, as for a client that left.
 
 An exception is answered if nothing has been sent yet; after that it is raised again,
 since half a response can't be taken back. A framework that answers 500 by itself right
@@ -66,8 +67,8 @@ class _Connection:
 
     `held` is the head of an error response that may have to be replaced, `content` what
     has come of its body, and `complete` that all of it has. `sent` says that a response
-    is on its way, `done` that nothing more may follow, and `left` that the application
-    knows of a client that left.
+    is on its way, `done` that nothing more may follow, `unwanted` that more of a body was
+    to follow, and `left` that the application knows of a client that left.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class _Connection:
         self.complete = False
         self.sent = False
         self.done = False
+        self.unwanted = False
         self.left = False
 
     async def run(self) -> None:
@@ -97,6 +99,9 @@ class _Connection:
         try:
             await _WatchedRun(self.run_app(), self.settle_complete)
         except Exception as exception:
+            if self.unwanted:
+                await self.settle_complete()
+                return
             if self.sent:
                 exchange.log(exception)
                 raise
@@ -122,6 +127,8 @@ class _Connection:
         return message
 
     async def send(self, message: Message) -> None:
+        if self.unwanted:
+            raise OSError("the error is answered, and the rest of its body not sent")
         if self.done:
             return
         kind = message["type"]
@@ -139,6 +146,7 @@ class _Connection:
             whole = not message.get("more_body", False)
             if whole or len(self.content) > LARGEST_ENVELOPE:
                 self.complete = True
+                self.unwanted = not whole
                 held = self.held._replace(body=bytes(self.content))
                 if not self.awaits_exception(held):
                     await self.settle(held)

@@ -7,7 +7,8 @@ envelope, with a correlation id. `boundary` has the rules.
 The correlation id stands in `environ["correlation_id"]` for the application, and the
 `BoundaryExchange` in `environ["error_boundary"]` for handlers of a framework.
 
-A response that passes is not buffered. An exception is answered if nothing has been
+A response that passes is not buffered. An error that is longer than an envelope may be
+is answered without its rest. An exception is answered if nothing has been
 sent yet; after that it is raised again, since half a response can't be taken back.
 To HEAD the same headers go out, without a body.
 """
@@ -190,6 +191,8 @@ class _GuardedBody:
             for chunk in self.chunks:
                 if not call.passes():
                     call.keep(chunk)
+                    if len(call.content) > LARGEST_ENVELOPE:
+                        break  # the rest may have no end
                 elif chunk:
                     call.send_head()
                     yield chunk
@@ -232,7 +235,7 @@ class _CountedInput:
     def readline(self, size: int = -1) -> bytes:
         limit = self.exchange.policy.body_limit
         if limit is not None and (size is None or size < 0):
-            size = limit + 1 - self.exchange.received
+            size = max(0, limit + 1 - self.exchange.received)
         return self.counted(self.source.readline(size))
 
     def readlines(self, hint: int = -1) -> list[bytes]:
