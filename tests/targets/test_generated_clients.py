@@ -8,14 +8,17 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import aiohttp
+import brotli
 import httpx
 import pytest
 import requests
@@ -33,6 +36,22 @@ from miniatures.serve import serving
 from paths import ROOT
 
 KEY = "Idempotency-Key"
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "br": lambda body: brotli.compress(body, quality=1),
+    "gzip, gzip": lambda body: gzip.compress(gzip.compress(body)),
+}
+
+MOST = 48_000_000
+"""Bytes that a client may take for an error. A block of Brotli alone unpacks to 16 MiB."""
+
+
+@cache
+def packed(coding: str) -> bytes:
+    """A body that unpacks to 64 MiB."""
+    return PACKERS[coding](bytes(1 << 26))
+
 
 CLIENTS = ("httpx", "httpx-async", "requests", "aiohttp")
 
@@ -70,12 +89,27 @@ class Service:
 
         return StreamingResponse(events(), media_type="text/event-stream")
 
+    async def fail_at_length(self, request: Request) -> Response:
+        """Answer 404 with a body of 32 MB, or a short one that unpacks to 64 MB."""
+
+        async def body() -> Any:
+            for _ in range(512):
+                yield b"x" * (1 << 16)
+
+        if not request.query_params["coding"]:
+            return StreamingResponse(body(), 404, media_type="application/json")
+        headers = {"Content-Encoding": request.query_params["coding"]}
+        return Response(
+            packed(request.query_params["coding"]), 404, headers, media_type="application/json"
+        )
+
     @contextmanager
     def served(self) -> Iterator[str]:
         """Serve on 127.0.0.1."""
         routes = [
             Route("/", self.answer, methods=["GET", "POST", "PUT"]),
             Route("/events", self.stream),
+            Route("/long", self.fail_at_length),
         ]
         with serving(Starlette(routes=routes)) as base:
             yield base
@@ -366,6 +400,57 @@ def test_a_stream_is_not_read_ahead(library: str, package: str) -> None:
             run = first_of_async if library == "httpx-async" else first_of_aiohttp
             got = asyncio.run(run())
     assert got.startswith(b"data: 1")
+
+
+@pytest.mark.parametrize("coding", ["", *PACKERS])
+@pytest.mark.parametrize("library", CLIENTS)
+def test_a_client_reads_an_error_within_bounds(library: str, coding: str, package: str) -> None:
+    """A service that answers an error without an end, or one that unpacks to much, gets an
+    unknown error, and not the memory of its client.
+    """
+    service = Service([])
+    if coding:
+        packed(coding)  # outside of what is measured
+    with service.served() as base:
+        tracemalloc.start()
+        try:
+            sent = call(library, package, f"{base}/long?coding={coding}")
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert (type(sent.error).__name__, sent.error.status) == ("UnknownError", 404)
+    assert peak < MOST
+
+
+@pytest.mark.parametrize("library", ["httpx", "httpx-async"])
+def test_a_long_error_can_be_read_all_the_same(library: str, package: str) -> None:
+    """The transports of httpx read no more than they judge, and lose nothing."""
+    clients = module(package, "clients.httpx")
+
+    async def read_async(url: str) -> bytes:
+        async with httpx.AsyncClient(transport=clients.AsyncRetryTransport()) as client:
+            return (await client.get(url)).content
+
+    with Service([]).served() as base:
+        if library == "httpx":
+            with httpx.Client(transport=clients.RetryTransport()) as client:
+                content = client.get(base + "/long?coding=").content
+        else:
+            content = asyncio.run(read_async(base + "/long?coding="))
+    assert content == b"x" * (1 << 25)
+
+
+def test_an_error_that_was_raised_can_be_read_again(package: str) -> None:
+    """The hook of httpx leaves the body of a streamed answer to its caller."""
+    clients = module(package, "clients.httpx")
+    with (
+        Service([404], code="not_found", zipped=True).served() as base,
+        httpx.Client() as client,
+        client.stream("GET", base + "/") as answer,
+    ):
+        with pytest.raises(Exception, match="not_found"):
+            clients.raise_for_error(answer)
+        assert json.loads(answer.read())["code"] == "not_found"
 
 
 def test_a_body_that_is_read_once_is_sent_once(package: str) -> None:

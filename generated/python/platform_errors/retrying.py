@@ -39,6 +39,11 @@ ERROR_STATUSES: Sequence[range] = (range(400, 600),)
 MARKS: Sequence[Mark] = ()
 """The members of bodies that mark an error under any other status."""
 
+LARGEST_BODY = 1 << 20
+"""Bytes of the body of an error that clients read. A longer one is not parsed, and its
+error is an ``UnknownError``.
+"""
+
 IDEMPOTENT_METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"})
 """The methods whose requests may be sent twice (RFC 9110 section 9.2.2)."""
 
@@ -52,7 +57,7 @@ def may_be_error(status: int, headers: Mapping[str, str]) -> bool:
     """Whether an answer is an error, or its body decides that. The body of any other
     need not be read.
     """
-    if _is_error_status(status):
+    if is_error_status(status):
         return True
     media_type = next(
         (text for name, text in headers.items() if name.lower() == "content-type"), ""
@@ -60,7 +65,8 @@ def may_be_error(status: int, headers: Mapping[str, str]) -> bool:
     return bool(MARKS) and "json" in media_type
 
 
-def _is_error_status(status: int) -> bool:
+def is_error_status(status: int) -> bool:
+    """Whether an answer is an error by its status."""
     return any(status in span for span in ERROR_STATUSES)
 
 
@@ -70,7 +76,9 @@ def error_of(
     body: bytes,
 ) -> PlatformError | None:
     """The error in an answer: by its status, or by members of its body; else None."""
-    if not _is_error_status(status):
+    if len(body) > LARGEST_BODY:
+        body = b""
+    if not is_error_status(status):
         try:
             marked = bool(MARKS) and has_mark(json.loads(body), MARKS)
         except (ValueError, RecursionError):

@@ -4,7 +4,8 @@
         transport=RetryTransport(), event_hooks={"response": [raise_for_error]}
     )
 
-``AsyncRetryTransport`` and ``raise_for_error_async`` are those of ``AsyncClient``.
+``AsyncRetryTransport`` and ``raise_for_error_async`` are those of ``AsyncClient``. The
+body of an error is read as far as ``LARGEST_BODY``, also what a compressed one unpacks to.
 """
 
 # Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -18,18 +19,23 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import cast
 
 import httpx
 
 from ..retrying import (
+    LARGEST_BODY,
     Call,
     Retries,
     error_of,
+    is_error_status,
     may_be_error,
     missing_key,
 )
+
+# Bytes. No decoder makes more than 32 MB of so few: a block of Brotli has at most 16 MiB
+_PIECE = 16
 
 
 def raise_for_error(response: httpx.Response) -> httpx.Response:
@@ -37,16 +43,19 @@ def raise_for_error(response: httpx.Response) -> httpx.Response:
     ``response`` events, too.
     """
     if may_be_error(response.status_code, response.headers):
-        response.read()
-        _raise(response)
+        body = _read_error(response) if _is_unread(response) else response.read()
+        _raise(response, body)
     return response
 
 
 async def raise_for_error_async(response: httpx.Response) -> httpx.Response:
     """The same for ``AsyncClient``."""
     if may_be_error(response.status_code, response.headers):
-        await response.aread()
-        _raise(response)
+        unread = _is_unread(response)
+        _raise(
+            response,
+            await _read_error_async(response) if unread else await response.aread(),
+        )
     return response
 
 
@@ -78,11 +87,10 @@ class RetryTransport(httpx.BaseTransport):
             if not may_be_error(response.status_code, response.headers):
                 call.succeed()
                 return response
-            raw = b"".join(cast(httpx.SyncByteStream, response.stream))
-            response.close()
-            delay = _delay(call, request, response, raw)
+            delay = _delay(call, request, response, _read_error(response))
             if delay is None:
-                return _answer(response, raw)
+                return response
+            response.close()
             self.sleep(delay)
 
     def close(self) -> None:
@@ -113,12 +121,10 @@ class AsyncRetryTransport(httpx.AsyncBaseTransport):
             if not may_be_error(response.status_code, response.headers):
                 call.succeed()
                 return response
-            stream = cast(httpx.AsyncByteStream, response.stream)
-            raw = b"".join([part async for part in stream])
-            await response.aclose()
-            delay = _delay(call, request, response, raw)
+            delay = _delay(call, request, response, await _read_error_async(response))
             if delay is None:
-                return _answer(response, raw)
+                return response
+            await response.aclose()
             await self.sleep(delay)
 
     async def aclose(self) -> None:
@@ -126,30 +132,117 @@ class AsyncRetryTransport(httpx.AsyncBaseTransport):
         await self.transport.aclose()
 
 
-def _raise(response: httpx.Response) -> None:
-    error = error_of(response.status_code, response.headers, response.content)
+class _Pieces(httpx.SyncByteStream):
+    """A body that was read, for a decoder."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+
+    def __iter__(self) -> Iterator[bytes]:
+        for start in range(0, len(self.raw), _PIECE):
+            yield self.raw[start : start + _PIECE]
+
+
+class _Resumed(httpx.SyncByteStream):
+    """A body whose beginning was read: that, and the rest."""
+
+    def __init__(
+        self, raw: bytes, parts: Iterator[bytes], stream: httpx.SyncByteStream
+    ) -> None:
+        self.raw = raw
+        self.parts = parts
+        self.stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self.raw
+        yield from self.parts
+
+    def close(self) -> None:
+        self.stream.close()
+
+
+class _AsyncResumed(httpx.AsyncByteStream):
+    """The same for ``AsyncClient``."""
+
+    def __init__(
+        self, raw: bytes, parts: AsyncIterator[bytes], stream: httpx.AsyncByteStream
+    ) -> None:
+        self.raw = raw
+        self.parts = parts
+        self.stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self.raw
+        async for part in self.parts:
+            yield part
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+
+def _is_unread(response: httpx.Response) -> bool:
+    """Whether the body of an error was not read. A success that its body may mark as an
+    error is read whole: it is the caller's.
+    """
+    unread = not response.is_stream_consumed
+    return unread and is_error_status(response.status_code)
+
+
+def _read_error(response: httpx.Response) -> bytes:
+    """The body of an error as far as it is read. It can be read again."""
+    stream = cast(httpx.SyncByteStream, response.stream)
+    parts = iter(stream)
+    raw = _read(parts)
+    response.stream = _Resumed(raw, parts, stream)
+    return _decoded(response, raw)
+
+
+async def _read_error_async(response: httpx.Response) -> bytes:
+    stream = cast(httpx.AsyncByteStream, response.stream)
+    parts = aiter(stream)
+    raw = bytearray()
+    while len(raw) <= LARGEST_BODY and (part := await anext(parts, None)) is not None:
+        raw += part
+    response.stream = _AsyncResumed(bytes(raw), parts, stream)
+    return _decoded(response, bytes(raw))
+
+
+def _read(parts: Iterator[bytes]) -> bytes:
+    """The parts up to the first that goes beyond ``LARGEST_BODY``."""
+    raw = bytearray()
+    while len(raw) <= LARGEST_BODY and (part := next(parts, None)) is not None:
+        raw += part
+    return bytes(raw)
+
+
+def _decoded(response: httpx.Response, raw: bytes) -> bytes:
+    """A body without its content coding, as far as it is read. One with several codings
+    is not decoded: each could make a thousand bytes of one.
+    """
+    codings = response.headers.get_list("content-encoding", split_commas=True)
+    if len(raw) > LARGEST_BODY or not codings:
+        return raw
+    if len(codings) > 1:
+        return b""
+    packed = httpx.Response(
+        response.status_code, headers=response.headers, stream=_Pieces(raw)
+    )
+    return _read(packed.iter_bytes())
+
+
+def _raise(response: httpx.Response, body: bytes) -> None:
+    error = error_of(response.status_code, response.headers, body)
     if error is not None:
         raise error
 
 
 def _delay(
-    call: Call, request: httpx.Request, response: httpx.Response, raw: bytes
+    call: Call, request: httpx.Request, response: httpx.Response, body: bytes
 ) -> float | None:
     """The seconds to wait before the next try; None if there is none."""
-    body = _answer(response, raw).read()
     return call.delay(
         error_of(response.status_code, response.headers, body),
         request.method,
         request.headers,
         repeatable=isinstance(request.stream, httpx.ByteStream),
-    )
-
-
-def _answer(response: httpx.Response, raw: bytes) -> httpx.Response:
-    """An answer whose body was read, as it came."""
-    return httpx.Response(
-        response.status_code,
-        headers=response.headers,
-        stream=httpx.ByteStream(raw),
-        extensions=response.extensions,
     )

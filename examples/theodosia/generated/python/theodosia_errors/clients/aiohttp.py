@@ -4,7 +4,8 @@
         middlewares=[retrying()], raise_for_status=raise_for_error
     )
 
-The middleware sends again, and the error of the last answer is raised.
+The middleware sends again, and the error of the last answer is raised. The body of an
+error is cut at ``LARGEST_BODY``; so is what a compressed one unpacks to.
 """
 
 # Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -21,9 +22,12 @@ from collections.abc import Awaitable, Callable
 
 import aiohttp
 
+from ..errors import TheodosiaError
 from ..retrying import (
+    LARGEST_BODY,
     Retries,
     error_of,
+    is_error_status,
     may_be_error,
     missing_key,
 )
@@ -32,7 +36,7 @@ from ..retrying import (
 async def raise_for_error(response: aiohttp.ClientResponse) -> None:
     """Raise the error of an answer, if it has one."""
     if may_be_error(response.status, response.headers):
-        error = error_of(response.status, response.headers, await response.read())
+        error = await _error_of(response)
         if error is not None:
             raise error
 
@@ -59,7 +63,7 @@ def retrying(
             if not may_be_error(response.status, response.headers):
                 call.succeed()
                 return response
-            error = error_of(response.status, response.headers, await response.read())
+            error = await _error_of(response)
             delay = call.delay(
                 error,
                 request.method,
@@ -72,3 +76,18 @@ def retrying(
             await sleep(delay)
 
     return send
+
+
+async def _error_of(response: aiohttp.ClientResponse) -> TheodosiaError | None:
+    """The error in an answer. A success that its body may mark as an error is read
+    whole: it is the caller's.
+    """
+    if is_error_status(response.status) and response._body is None:
+        body = bytearray()
+        async for part in response.content.iter_any():
+            body += part
+            if len(body) > LARGEST_BODY:
+                break
+        # As ``read`` does, which closes a connection whose body was not read to its end
+        response._body = bytes(body)
+    return error_of(response.status, response.headers, await response.read())

@@ -4,7 +4,9 @@
     session.mount("https://", RetryAdapter())
     session.hooks["response"].append(raise_for_error)
 
-The adapter sends again, and the hook raises the error of the last answer.
+The adapter sends again, and the hook raises the error of the last answer. The body of an
+error is cut at ``LARGEST_BODY``; so is what a compressed one unpacks to, from urllib3 2.6
+on.
 """
 
 # Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -23,12 +25,18 @@ from typing import Any
 import requests
 from requests.adapters import HTTPAdapter
 
+from ..errors import TheodosiaError
 from ..retrying import (
+    LARGEST_BODY,
     Retries,
     error_of,
+    is_error_status,
     may_be_error,
     missing_key,
 )
+
+# Bytes that are unpacked at once
+_PART = 1 << 16
 
 
 def raise_for_error(response: requests.Response, **_: object) -> requests.Response:
@@ -36,7 +44,7 @@ def raise_for_error(response: requests.Response, **_: object) -> requests.Respon
     ``response``, too.
     """
     if may_be_error(response.status_code, response.headers):
-        error = error_of(response.status_code, response.headers, response.content)
+        error = _error_of(response)
         if error is not None:
             raise error
     return response
@@ -73,7 +81,7 @@ class RetryAdapter(HTTPAdapter):
             if not may_be_error(response.status_code, response.headers):
                 call.succeed()
                 return response
-            error = error_of(response.status_code, response.headers, response.content)
+            error = _error_of(response)
             delay = call.delay(
                 error,
                 request.method or "GET",
@@ -84,3 +92,21 @@ class RetryAdapter(HTTPAdapter):
                 return response
             response.close()
             self.sleep(delay)
+
+
+def _error_of(response: requests.Response) -> TheodosiaError | None:
+    """The error in an answer. A success that its body may mark as an error is read
+    whole: it is the caller's.
+    """
+    status = response.status_code
+    unread = vars(response).get("_content") is False  # its public name reads it
+    if is_error_status(status) and unread:
+        body = bytearray()
+        for part in response.iter_content(_PART):
+            body += part
+            if len(body) > LARGEST_BODY:
+                response.close()
+                break
+        # As ``content`` does, which would read what is cut
+        vars(response).update(_content=bytes(body), _content_consumed=True)
+    return error_of(status, response.headers, response.content)
