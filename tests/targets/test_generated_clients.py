@@ -64,6 +64,7 @@ class Service:
     headers: Mapping[str, str] = field(default_factory=dict)
     zipped: bool = False
     code: str = "dependency_unavailable"
+    padding: int = 0
     seen: list[tuple[str, str | None, bytes]] = field(default_factory=list)
 
     async def answer(self, request: Request) -> Response:
@@ -75,6 +76,7 @@ class Service:
             return Response(b'{"ok": true}', media_type="application/json")
         envelope = {"code": self.code, "message": "No", "correlation_id": "c" * 20}
         content, headers = json.dumps(envelope).encode(), dict(self.headers)
+        content += b" " * self.padding
         if self.zipped:
             content, headers["Content-Encoding"] = gzip.compress(content), "gzip"
         return Response(content, status, headers, media_type="application/json")

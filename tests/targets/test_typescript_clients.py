@@ -28,7 +28,7 @@ from paths import ROOT
 from support.command_line import faultspec
 from support.npm import installed
 from support.once import build_once
-from targets.test_generated_clients import KEY, UNKEYED, Service
+from targets.test_generated_clients import KEY, UNKEYED, Service, packed
 from targets.test_typescript import tsc
 
 HARNESS = Path(__file__).parent / "typescript_clients_harness.mjs"
@@ -144,6 +144,32 @@ def test_an_error_is_thrown_as_itself(library: str, zipped: bool, clients: NodeC
     assert (sent["error"]["name"], sent["error"]["code"]) == ("NotFound", "not_found")
     assert (sent["error"]["status"], sent["error"]["message"]) == (404, "No")
     assert (len(service.seen), sent["waits"]) == (1, [])
+
+
+@pytest.mark.parametrize("library", CLIENTS)
+@pytest.mark.parametrize("name", ["NotFound", "UnknownError"])
+def test_an_error_on_node_is_parsed_up_to_a_mebibyte(
+    library: str, name: str, clients: NodeClients
+) -> None:
+    """A longer one is the unknown error."""
+    service = Service([404], code="not_found", padding=1 << 20 if name == "UnknownError" else 1000)
+    with service.served() as base:
+        (sent,) = clients.call(PLATFORM, request(library, base))
+    assert (sent["error"]["name"], sent["error"]["status"]) == (name, 404)
+
+
+@pytest.mark.parametrize("coding", ["", "gzip", "br", "gzip, gzip"])
+def test_fetch_reads_an_error_within_bounds(coding: str, clients: NodeClients) -> None:
+    """A service that answers an error without an end, or one that unpacks to much, does not get
+    the memory of its client.
+    """
+    with Service([]).served() as base:
+        if coding:
+            packed(coding)  # may take longer than the answer of a service
+        url = f"{base}/long?coding={coding}"
+        (sent,) = clients.call(PLATFORM, {**request("fetch", base), "url": url})
+    assert (sent["error"]["name"], sent["error"]["status"]) == ("UnknownError", 404)
+    assert sent["kilobytes"] < 150_000
 
 
 @pytest.mark.parametrize("library", CLIENTS)

@@ -380,3 +380,22 @@ def test_classes_narrow_by_their_code(compiled: Compiled, tmp_path: Path) -> Non
         "waitless.ts",
     ], done.stdout
     assert "type 'never'" in next(line for line in errors if line.startswith("lacking"))
+
+
+def test_an_error_without_an_end_is_answered_on_node_without_its_rest(compiled: Compiled) -> None:
+    """A service that passes on the error of another would keep it in memory, and the event loop
+    with it. What is written after the answer is dropped.
+    """
+    package = f"platform/{names.folder(compiled.taxonomies['platform'].name)}"
+    (long,) = ask(compiled, [{"package": package, "ask": "long", "parts": 400}])
+    for framework in ("express", "hono"):
+        status, code, parts = long[framework]
+        assert (status, code) == (502, "dependency_unavailable"), framework
+        assert parts < 30, framework
+
+
+def test_a_thrown_value_leaves_hono_in_the_envelope(compiled: Compiled) -> None:
+    """Hono gives its error handler errors alone."""
+    package = f"platform/{names.folder(compiled.taxonomies['platform'].name)}"
+    (answer,) = ask(compiled, [{"package": package, "ask": "value"}])
+    assert answer == [500, "internal_error"]

@@ -71,7 +71,8 @@ for (const { library, retries, clock, random, abortAfter, once, ...call } of cal
   } catch (error) {
     result = told(error);
   }
-  results.push({ ...result, waits, took: Date.now() - began });
+  const kilobytes = process.resourceUsage().maxRSS;
+  results.push({ ...result, waits, took: Date.now() - began, kilobytes });
 }
 process.stdout.write(JSON.stringify(results));
 process.exit(0);

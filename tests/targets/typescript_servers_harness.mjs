@@ -2,6 +2,7 @@
 //
 // A question is {package, ask, …}; `package` is a folder below this process's first argument.
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { pathToFileURL } from "node:url";
 
 const folder = process.argv[2];
@@ -23,7 +24,54 @@ function sent({ status, headers, body }) {
   return [status, Object.entries(headers), JSON.parse(body)];
 }
 
+const PART = new Uint8Array(65_536);
+
+// An Express application's error of so many parts: its answer, and the parts that it took.
+async function longOfExpress(name, parts) {
+  const { errorBoundary } = await load(name, "frameworks/express");
+  const { first } = errorBoundary();
+  let written = 0;
+  const server = createServer((request, response) =>
+    first(request, response, () => {
+      response.statusCode = 502;
+      while (written < parts && response.write(PART)) written += 1;
+      response.end("late", () => undefined);
+      response.write("later");
+    }),
+  );
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const answer = await fetch(`http://127.0.0.1:${server.address().port}/`);
+  const found = [answer.status, (await answer.json()).code, written];
+  server.close();
+  return found;
+}
+
+// The middleware of a Hono application, around a handler that answers or throws.
+async function answeredByHono(name, response, thrown) {
+  const { install } = await load(name, "frameworks/hono");
+  let middleware;
+  install({ use: (_, found) => (middleware = found), onError() {}, notFound() {} });
+  const context = {
+    req: { method: "GET", path: "/", raw: { headers: new Headers() } },
+    res: response,
+    body: (body, status) => new Response(body, { status }),
+  };
+  await middleware(context, () => (thrown === undefined ? undefined : Promise.reject(thrown)));
+  return [context.res.status, (await context.res.json()).code];
+}
+
 const ASKED = {
+  // Errors longer than an envelope may be: their answers, and the parts that were read.
+  long: async ({ package: name, parts }) => {
+    let read = 0;
+    const pull = (controller) =>
+      (read += 1) < parts ? controller.enqueue(PART) : controller.close();
+    const body = new ReadableStream({ pull });
+    const hono = await answeredByHono(name, new Response(body, { status: 502 }));
+    return { express: await longOfExpress(name, parts), hono: [...hono, read] };
+  },
+  // The answer to a handler that throws what is no error.
+  value: async ({ package: name }) => await answeredByHono(name, new Response(""), "thrown"),
   // Errors made without what they need, as they are sent.
   bare: async ({ package: name, cases, slots }) => {
     const [{ bare }, { render }] = [await load(name, "exceptions"), await load(name, "render")];

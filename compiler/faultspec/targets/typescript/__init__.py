@@ -426,6 +426,7 @@ def runtime_files(view: TypeScriptView) -> Iterator[tuple[str, Path]]:
         *(() if view.key_place is not None else ("keys",)),
         *(() if view.formats else ("bodies",)),
         *(() if view.servers else ("boundary", "envelopes")),
+        *(() if view.exceptions else ("streams",)),
     }
     for path in sorted(folder.glob("*.ts")):
         if path.stem not in unused:

@@ -27,6 +27,7 @@ import {
   valuesOf,
   withField,
 } from "./_runtime/fields.js";
+import { LARGEST_BODY } from "./_runtime/streams.js";
 import { entriesOf } from "./catalog.js";
 import { type ErrorCode, FACTS, type Facts } from "./codes.js";
 import {
@@ -128,9 +129,6 @@ const GENERAL: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([]);
 
 /** A name that a client made up could be as long as its request; in characters. */
 const LONGEST_FIELD = 200;
-
-/** A longer error body is not an envelope; in characters. */
-const LARGEST_ENVELOPE = 1 << 20;
 
 declare const console: Record<"error" | "warn", (...parts: unknown[]) => void>;
 
@@ -389,7 +387,7 @@ export class Exchange {
     const essence = type.split(";")[0]?.trim().toLowerCase();
     if (essence !== mediaTypeOf(this.boundary.envelope)) return false;
     if (this.request.method === "HEAD" && body === "") return true;
-    if (body.length > LARGEST_ENVELOPE) return false;
+    if (body.length > LARGEST_BODY) return false;
     const error = ownError(body, status, fields);
     if (error === null) return false;
     return lacking(error).every((name) => valuesOf(fields, name).length > 0);
@@ -422,7 +420,7 @@ export class Exchange {
         correlationId: id,
         error,
         headers: kept,
-        body: body.length > LARGEST_ENVELOPE ? "" : body,
+        body: body.length > LARGEST_BODY ? "" : body,
       });
     } catch (failure) {
       this.log("could not be answered", failure, "error");

@@ -21,6 +21,7 @@ import {
 import { newId } from "./_runtime/ids.js";
 import { type Mark, hasMark } from "./_runtime/marks.js";
 import { type Plan, type State, start, succeed } from "./_runtime/retry.js";
+import { LARGEST_BODY } from "./_runtime/streams.js";
 import type { AnyError } from "./errors.js";
 import { isTheodosiaError as isException } from "./exceptions.js";
 import { POLICIES, planRetry, policyFor } from "./retry.js";
@@ -66,15 +67,19 @@ export function mayBeError(status: number, headers: FieldSource): boolean {
   return MARKS.length > 0 && type.includes("json");
 }
 
-/** The error in an answer: by its status, or by members of its body; else null. */
+/**
+ * The error in an answer: by its status, or by members of its body; else null. A body
+ * longer than `LARGEST_BODY` is not parsed, and its error is unknown.
+ */
 export function errorOf(
   status: number,
   headers: FieldSource,
   body: string,
 ): AnyError | null {
-  if (!isIn(status, ERROR_STATUSES) && !isMarked(body)) return null;
+  const text = body.length > LARGEST_BODY ? "" : body;
+  if (!isIn(status, ERROR_STATUSES) && !isMarked(text)) return null;
   const named = Object.fromEntries(fieldsOf(headers));
-  return parse(body, { status, headers: named });
+  return parse(text, { status, headers: named });
 }
 
 function isMarked(body: string): boolean {

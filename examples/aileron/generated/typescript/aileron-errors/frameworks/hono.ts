@@ -13,6 +13,12 @@
 
 import { type FieldSource, fieldsOf } from "../_runtime/fields.js";
 import {
+  type BodyStream,
+  type OwnStream,
+  discard,
+  readText,
+} from "../_runtime/streams.js";
+import {
   type Answer,
   Boundary,
   type BoundaryOptions,
@@ -24,7 +30,8 @@ import { type Reply, checkReplies, testedError } from "./self-test.js";
 interface WebResponse {
   readonly status: number;
   readonly headers: WebHeaders;
-  clone(): { text(): Promise<string> };
+  readonly body: OwnStream | null;
+  clone(): { readonly body: BodyStream | null };
 }
 
 interface WebHeaders {
@@ -90,13 +97,26 @@ export function install(
     const exchange = exchangeOf(context);
     const tested = testedError(context.req.raw.headers);
     if (tested !== undefined) throw tested as Error;
-    await next();
+    try {
+      await next();
+    } catch (error) {
+      // Hono gives `onError` no other value
+      if (error instanceof Error) throw error;
+      context.res = respond(context, exchange.answerError(error));
+    }
     const { status, headers } = context.res;
-    if (!answered.has(context) && status >= 400) {
-      const body = await context.res.clone().text();
+    if (!answered.has(context) && exchange.isHeld(status)) {
+      const text = await textOf(context.res);
       const kept = fieldsOf(headers).filter(([name]) => name !== "set-cookie");
-      const answer = exchange.settle(status, kept, body);
-      if (answer !== null) replace(context, respond(context, answer));
+      const answer =
+        text === null
+          ? exchange.answerStatus(status, kept)
+          : exchange.settle(status, kept, text);
+      if (answer !== null) {
+        const { body } = context.res;
+        replace(context, respond(context, answer));
+        discard(body);
+      }
     }
     for (const [name, value] of exchange.withId(
       fieldsOf(context.res.headers),
@@ -119,6 +139,12 @@ export function install(
         : exchange.answerStatus(made.status, made.headers),
     );
   });
+}
+
+/** The text of a response; null if it is longer than an envelope may be. */
+async function textOf(response: WebResponse): Promise<string | null> {
+  const { body } = response.clone();
+  return body === null ? "" : await readText(body);
 }
 
 /** Put a response in the place of another, whose headers of its body do not stay. */

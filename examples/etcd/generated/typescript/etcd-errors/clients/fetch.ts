@@ -5,13 +5,20 @@
  *     const answer = await send("https://shop.example/orders/o-1");
  *
  * `send` takes what `fetch` takes, sends again as the policies of errors say, and throws
- * the exception of the last answer.
+ * the exception of the last answer. A mebibyte of the body of an error is read; the error
+ * of a longer one is unknown.
  */
 
 // Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/etcd/taxonomy.yaml
 
 import type { FieldSource } from "../_runtime/fields.js";
+import {
+  type BodyStream,
+  type OwnStream,
+  discard,
+  readText,
+} from "../_runtime/streams.js";
 import type { AnyError } from "../errors.js";
 import { exceptionOf } from "../exceptions.js";
 import {
@@ -28,7 +35,11 @@ import {
 export interface FetchedResponse {
   readonly status: number;
   readonly headers: FieldSource;
-  clone(): { text(): Promise<string> };
+  readonly body?: OwnStream | null | undefined;
+  clone(): {
+    readonly body?: BodyStream | null | undefined;
+    text(): Promise<string>;
+  };
 }
 
 /* eslint-disable @typescript-eslint/no-explicit-any */
@@ -92,9 +103,11 @@ export function withRetries<F extends Fetch>(
       const error = await errorIn(response);
       const delay = call.delay(error, method, headers, repeatable);
       if (delay === null) {
-        if (error !== null && throws) throw exceptionOf(error);
-        return response;
+        if (error === null || !throws) return response;
+        discard(response.body);
+        throw exceptionOf(error);
       }
+      discard(response.body);
       await sleep(delay, signal);
     }
   };
@@ -113,7 +126,9 @@ export async function throwForError<R extends FetchedResponse>(
 async function errorIn(response: FetchedResponse): Promise<AnyError | null> {
   const { status, headers } = response;
   if (!mayBeError(status, headers)) return null;
-  return errorOf(status, headers, await response.clone().text());
+  const copy = response.clone();
+  const text = copy.body ? await readText(copy.body) : await copy.text();
+  return errorOf(status, headers, text ?? "");
 }
 
 function isRequest(input: unknown): input is RequestParts {

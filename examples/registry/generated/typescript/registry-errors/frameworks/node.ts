@@ -7,6 +7,7 @@
 // compile examples/registry/taxonomy.yaml
 
 import type { FieldSource, Fields } from "../_runtime/fields.js";
+import { LARGEST_BODY } from "../_runtime/streams.js";
 import {
   type Answer,
   type Boundary,
@@ -75,8 +76,12 @@ export function exchangeOf(
   return opened;
 }
 
-/** Answer with an error. A response that has begun is cut. */
-export function sendAnswer(response: NodeResponse, answer: Answer): void {
+/** Answer with an error. A response that has begun is cut. `sent` is called at the end. */
+export function sendAnswer(
+  response: NodeResponse,
+  answer: Answer,
+  sent?: () => void,
+): void {
   if (response.headersSent) {
     response.destroy();
     return;
@@ -89,16 +94,18 @@ export function sendAnswer(response: NodeResponse, answer: Answer): void {
   }
   ANSWERED.add(response);
   response.statusCode = answer.status;
-  response.end(answer.body);
+  response.end(answer.body, sent);
 }
 
 /**
  * Give every response the correlation id, and hold those from 400 on until they are whole:
- * one that is not in the envelope is answered anew.
+ * one that is not in the envelope is answered anew. One that is longer than an envelope may
+ * be is answered without its rest.
  */
 export function holdErrors(exchange: Exchange, response: NodeResponse): void {
   const { write, end, writeHead } = response;
   let parts: unknown[] | null = null;
+  let size = 0;
   let named: object = {};
   const headers = (): FieldSource =>
     ({ ...response.getHeaders(), ...named }) as FieldSource;
@@ -130,8 +137,16 @@ export function holdErrors(exchange: Exchange, response: NodeResponse): void {
       passing();
       return response.write(...given);
     }
-    parts = [...(parts ?? []), given[0]];
-    return true;
+    const [part] = given;
+    (parts ??= []).push(part);
+    size += lengthOf(part);
+    const written = calledIn(given);
+    if (written !== undefined) void Promise.resolve().then(written);
+    if (size <= LARGEST_BODY) return true;
+    response.end();
+    response.write = () => false;
+    response.end = () => response;
+    return false;
   };
   response.end = (...given: unknown[]) => {
     const isError = isHeld();
@@ -141,8 +156,9 @@ export function holdErrors(exchange: Exchange, response: NodeResponse): void {
     const body = textOf([...(parts ?? []), last]);
     const { statusCode } = response;
     const answer = exchange.settle(statusCode, headers(), body);
+    const ended = calledIn(given);
     if (answer !== null) {
-      sendAnswer(response, answer);
+      sendAnswer(response, answer, ended);
       return response;
     }
     ANSWERED.add(response);
@@ -150,8 +166,20 @@ export function holdErrors(exchange: Exchange, response: NodeResponse): void {
       response.setHeader(name, value as string);
     }
     response.setHeader("cache-control", "no-store");
-    return response.end(body);
+    return response.end(body, ended);
   };
+}
+
+/** The function among the arguments of `write` or `end`. */
+function calledIn(given: readonly unknown[]): (() => void) | undefined {
+  return given.find((each) => typeof each === "function") as
+    (() => void) | undefined;
+}
+
+/** The characters of a text, or the bytes of others. */
+function lengthOf(part: unknown): number {
+  if (typeof part === "string") return part.length;
+  return ArrayBuffer.isView(part) ? part.byteLength : 0;
 }
 
 /** The values of each field. */
