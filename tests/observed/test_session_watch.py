@@ -287,6 +287,69 @@ def test_a_line_judges_the_tests_of_django(
         assert "1 exchanges judged by" in output
 
 
+DJANGO_CLASS = """
+from django.test import Client, SimpleTestCase
+
+class Prices(SimpleTestCase):
+    @classmethod
+    def tearDownClass(cls):
+        Client().get("/prices/tea/")
+        super().tearDownClass()
+
+    def test_sound(self):
+        pass
+"""
+
+
+def test_an_answer_after_the_last_test_of_django_fails_the_run(pytester: pytest.Pytester) -> None:
+    """No test is left that could fail for it."""
+    pytester.makepyfile(test_prices=DJANGO_CLASS)
+    options = {"taxonomy": str(TAXONOMY)}
+    source = DJANGO_RUN.replace("LEAKED", repr(LEAK)).replace("OPTIONS", repr(options))
+    pytester.makepyfile(run=source)
+    done = pytester.run(sys.executable, "run.py", timeout=60)
+    output = done.stdout.str() + done.stderr.str()
+    assert done.ret == 1
+    assert "leaks/stack-trace" in output
+    assert "answers after the last test" in output
+
+
+LATE = """
+import httpx, pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish():
+    httpx.get("ADDRESS/prices/tea")
+"""
+
+
+@pytest.mark.parametrize(("mode", "code"), [("fail", 1), ("report", 0)])
+def test_an_answer_after_its_test_fails_the_session(
+    mode: str, code: int, address: str, pytester: pytest.Pytester
+) -> None:
+    """A thread may get one, and no test is left that could fail for it."""
+    pytester.makeconftest(LATE.replace("ADDRESS", address))
+    pytester.makepyfile("def test_sound(): pass")
+    done = pytester.runpytest_inprocess(
+        *PLUGIN, f"--faultspec={TAXONOMY}", "--faultspec-watch", "-o", f"faultspec_mode={mode}"
+    )
+    done.assert_outcomes(passed=1)
+    assert done.ret == code
+    done.stdout.fnmatch_lines(["*leaks/stack-trace*"])
+
+
+def test_long_bodies_are_not_judged(observed: list[Exchange], address: str) -> None:
+    """A download, or what a hostile service packed, is not held twice. Requests neither."""
+    long = httpx.MockTransport(lambda _: httpx.Response(404, content=b"x" * 5_000_000))
+    httpx.Client(transport=long).post("http://x.test/", content=b"y" * 5_000_000)
+    large = Response("x" * 5_000_000, status=404)
+    Client(Request.application(lambda _: large)).get("/")
+    requests.post(f"{address}/upload", data=b"y" * 5_000_000)
+    assert [exchange.request.body for exchange in observed] == [b""] * 3
+    assert [exchange.response.body for exchange in observed[:2]] == [b""] * 2
+    assert all(exchange.lacks >= ABOUT_BODY for exchange in observed[:2])
+
+
 def test_redirects_are_seen_once(observed: list[Exchange], address: str) -> None:
     """Each answer of a chain of redirects is one exchange, in its order."""
     requests.get(f"{address}/old")

@@ -3,7 +3,8 @@
 `ObservedClients` wraps the methods that send: of httpx and httpx2 (Starlette's test client is one
 of them), requests, and the test clients of Django and Werkzeug (Flask's is one). A library is
 wrapped once something has imported it. A client gets the answer that it got before:
-a body that has not been read yet is left alone, and the answer is judged by its head.
+a body that has not been read yet is left alone, as is one that is longer than errors are, and the
+answer is judged by its head.
 """
 
 import functools
@@ -22,6 +23,7 @@ from faultspec_conformance.observed.middleware import (
     See,
     answer_lacks,
     httpx_exchange,
+    kept_body,
     requests_exchange,
 )
 
@@ -129,19 +131,19 @@ def _django_exchanges(answer: Any) -> Iterator[Exchange]:
     headers = tuple(answer.items())
     headers += tuple(("Set-Cookie", cookie.OutputString()) for cookie in answer.cookies.values())
     route = _django_route(request)
+    content = None if answer.streaming else kept_body(answer.content)
     yield Exchange(
         Request(
             request.method,
             request.get_full_path(),
             tuple(request.headers.items()),
-            getattr(request, "_body", b""),  # kept by Django once an application has read it
+            # Kept by Django once an application has read it
+            kept_body(getattr(request, "_body", b"")) or b"",
         ),
-        Response(
-            answer.status_code, headers, b"" if answer.streaming else answer.content, elapsed=0.0
-        ),
+        Response(answer.status_code, headers, content or b"", elapsed=0.0),
         route=route,
         operation=None if route is None else f"{request.method} {route}",
-        lacks=_lacks(request.method, whole=not answer.streaming),
+        lacks=_lacks(request.method, whole=content is not None),
     )
 
 
@@ -156,7 +158,8 @@ def _werkzeug_exchanges(answer: Any) -> Iterator[Exchange]:
     # The client calls the method again for every redirect that it follows.
     first = answer.history[0] if answer.history else answer
     request = first.request
-    whole = "Content-Length" in first.headers  # one without an end is left to its reader
+    # One without an end is left to its reader
+    content = kept_body(first.get_data()) if "Content-Length" in first.headers else None
     yield Exchange(
         Request(
             request.method, request.full_path.removesuffix("?"), tuple(request.headers.items()), b""
@@ -164,10 +167,10 @@ def _werkzeug_exchanges(answer: Any) -> Iterator[Exchange]:
         Response(
             first.status_code,
             tuple(first.headers.items()),
-            first.get_data() if whole else b"",
+            content or b"",
             elapsed=0.0,
         ),
-        lacks=_lacks(request.method, whole=whole),
+        lacks=_lacks(request.method, whole=content is not None),
     )
 
 

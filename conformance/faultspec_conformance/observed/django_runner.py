@@ -8,6 +8,8 @@ known failures, and the hosts beside this machine that are the service. Paths ar
 folder of the command.
 """
 
+import threading
+import unittest
 from typing import Any
 
 # Django has no types.
@@ -25,9 +27,12 @@ from faultspec_conformance.observed.judging import (
 )
 from faultspec_conformance.results.model import ReportedFinding
 
+_AFTER = "answers after the last test"
+
 
 class JudgingRunner(DiscoverRunner):  # type: ignore[misc]
-    """Django's runner. A test fails if an answer that it got breaks the contract.
+    """Django's runner. A test fails if an answer that it got breaks the contract. Answers after the
+    last test, such as those of ``tearDownClass``, fail by themselves.
 
     Tests run in one process, since findings of other processes would be lost.
     """
@@ -44,11 +49,13 @@ class JudgingRunner(DiscoverRunner):  # type: ignore[misc]
         except UnusableFile as error:
             raise ImproperlyConfigured(str(error)) from None
 
+        lock = threading.Lock()  # tests may have threads
+
         def see(exchange: Exchange) -> None:
+            with lock:
+                found = accumulator.add(exchange)
             self._findings += (
-                finding
-                for finding in accumulator.add(exchange)
-                if finding.waived is None and finding.level == "error"
+                finding for finding in found if finding.waived is None and finding.level == "error"
             )
 
         clients = ObservedClients(see, _options().get("hosts", ()))
@@ -68,11 +75,19 @@ class JudgingRunner(DiscoverRunner):  # type: ignore[misc]
 
         class JudgingResult(super().get_resultclass() or self.test_runner.resultclass):  # type: ignore[misc]
             def stopTest(self, test: Any) -> None:  # noqa: N802  # the name of unittest
+                self._fail_for_findings(test)
+                super().stopTest(test)
+
+            def stopTestRun(self) -> None:  # noqa: N802  # the name of unittest
+                no_test = unittest.FunctionTestCase(lambda: None, description=_AFTER)
+                self._fail_for_findings(no_test)
+                super().stopTestRun()
+
+            def _fail_for_findings(self, test: Any) -> None:
                 if findings:
                     failure = AssertionError(print_findings(findings))
                     self.addFailure(test, (AssertionError, failure, None))
                     findings.clear()
-                super().stopTest(test)
 
         return JudgingResult
 

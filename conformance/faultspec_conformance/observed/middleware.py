@@ -203,12 +203,19 @@ def _decode(headers: Headers, packed: bytes | None) -> bytes | None:
     return decoded.content if decoded.cut is None else None
 
 
+def kept_body(body: bytes | None) -> bytes | None:
+    """A body; None if it has more bytes than are kept."""
+    return body if body is not None and len(body) <= _KEPT else None
+
+
 def httpx_exchange(answer: Any, content: bytes | None) -> Exchange:
     """The exchange of an answer of httpx. ``content``: its body, None if that is not whole."""
-    request = answer.request
-    body = request.content if hasattr(request, "_content") else b""
+    request, content = answer.request, kept_body(content)
+    body = kept_body(request.content) if hasattr(request, "_content") else None
     return Exchange(
-        Request(request.method, str(request.url), _decode_headers(request.headers.raw), body),
+        Request(
+            request.method, str(request.url), _decode_headers(request.headers.raw), body or b""
+        ),
         Response(answer.status_code, _decode_headers(answer.headers.raw), content or b""),
         lacks=answer_lacks(request.method, whole=content is not None)
         | {"elapsed"},  # httpx measures it when the answer is closed, which is later
@@ -224,8 +231,9 @@ def _read(answer: Any, streams: bool) -> bytes | None:
 
 def requests_exchange(answer: Any, content: bytes | None) -> Exchange:
     """The exchange of an answer of requests. ``content``: its body, None if that is not whole."""
-    request = answer.request
+    request, content = answer.request, kept_body(content)
     body = request.body.encode() if isinstance(request.body, str) else request.body
+    body = kept_body(body) if isinstance(body, bytes) else None
     # Adapters of tests make up answers without a raw one.
     fields = answer.headers if answer.raw is None else answer.raw.headers
     return Exchange(
@@ -233,7 +241,7 @@ def requests_exchange(answer: Any, content: bytes | None) -> Exchange:
             method=request.method,
             target=request.url,
             headers=tuple((str(name), _text(value)) for name, value in request.headers.items()),
-            body=body if isinstance(body, bytes) else b"",
+            body=body or b"",
         ),
         Response(
             status=answer.status_code,

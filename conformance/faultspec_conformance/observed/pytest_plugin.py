@@ -58,13 +58,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 class Watch:
     """Observes the application or the clients of one test. ``findings``: its errors that no waiver
-    covers. ``all_clients``: those of the whole session are observed.
+    covers. ``late``: those of the session that arrive when the test is ``over``, as of a thread.
+    ``all_clients``: those of the whole session are observed.
     """
 
     def __init__(
-        self, accumulator: "Accumulator", lock: threading.Lock, *, all_clients: bool = False
+        self,
+        accumulator: "Accumulator",
+        lock: threading.Lock,
+        late: "list[ReportedFinding]",
+        *,
+        all_clients: bool = False,
     ) -> None:
         self.findings: list[ReportedFinding] = []
+        self.over = False
+        self._late = late
         self._accumulator = accumulator
         self._lock = lock
         self._all_clients = all_clients
@@ -73,7 +81,8 @@ class Watch:
         """Judge an exchange. Tests build those of other transports than HTTP themselves."""
         with self._lock:
             found = self._accumulator.add(exchange)
-        self.findings += (
+        findings = self._late if self.over else self.findings
+        findings += (
             finding for finding in found if finding.waived is None and finding.level == "error"
         )
 
@@ -109,6 +118,7 @@ class _Session:
         self.watches_all: bool = config.getoption("--faultspec-watch")
         self._clients: ObservedClients | None = None
         self._current: Watch | None = None
+        self.late: list[ReportedFinding] = []
 
     @property
     def used(self) -> bool:
@@ -128,7 +138,7 @@ class _Session:
         """Observe a test. Raises UsageError if a file is missing or wrong."""
         with self.lock:
             self.accumulator.start_recording()  # tests have applications and ids of their own
-        self._current = Watch(self.accumulator, self.lock, all_clients=self.watches_all)
+        self._current = Watch(self.accumulator, self.lock, self.late, all_clients=self.watches_all)
         return self._current
 
     def wrap_clients(self) -> None:
@@ -211,6 +221,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     if watch is not None:
         watch.findings.clear()
     yield
+    if watch is not None:
+        watch.over = True
     _fail_for_findings(item)
 
 
@@ -223,9 +235,13 @@ def _fail_for_findings(item: pytest.Item) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Send the result of a worker to its controller."""
+    """Fail a session whose answers broke the contract after their tests. Send the result of a
+    worker to its controller.
+    """
     own = session.config.stash[_SESSION]
     own.unwrap_clients()
+    if own.late and not own.report_only and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
     output = getattr(session.config, "workeroutput", None)
     if output is not None and own.used:
         output["faultspec"] = pickle.dumps(own.result())
@@ -266,6 +282,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     terminalreporter.section("faultspec")
     if own.report_only:
         terminalreporter.write_line(print_findings(fresh).rstrip())
+    elif own.late:
+        terminalreporter.write_line("answers that came after the tests that asked for them:")
+        terminalreporter.write_line(print_findings(own.late).rstrip())
     for line in (*result.failures, *result.notes):
         terminalreporter.write_line(line)
     terminalreporter.write_line(
