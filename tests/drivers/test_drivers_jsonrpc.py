@@ -245,8 +245,8 @@ def scripted(text: str) -> Process:
 
 
 def test_a_refusal_repeats_a_short_id_only() -> None:
-    """Refusals wait in memory until the process reads them, so a request with a long id, or one
-    that is no id, gets none.
+    """Refusals wait in memory until the process reads them, so a request with a long id, or with a
+    list or an object as its id, gets none.
     """
     ids = "for id in ('a' * 1_000_000, [[]] * 1_000, {'a': 1}, 'short'): put(method='ask', id=id)\n"
     with scripted(

@@ -336,8 +336,8 @@ def _parse(body: bytes) -> object:
 
 
 def _id_key(identifier: object) -> str:
-    """An id as the key of a set, in which 1 differs from true and from "1"; empty for what is no
-    id.
+    """An id as the key of a set, in which 1 differs from true and from "1"; empty for any other
+    value.
     """
     return "" if isinstance(identifier, list | dict) else json.dumps(identifier)
 
