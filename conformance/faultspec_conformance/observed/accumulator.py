@@ -97,6 +97,7 @@ class Accumulator:
             if isinstance(code.wire, str)
         )
         self._recent = RecentIds()
+        self._unread = 0
         self._occasions: Counter[str] = Counter()
         self._undecided: dict[str, Counter[str]] = {}
         self._judged = (0, 0)
@@ -128,6 +129,8 @@ class Accumulator:
             for address, reason in observation.judgement.undecided.items():
                 self._undecided.setdefault(address, Counter())[reason] += 1
             self._errors[observation.exchange.lacks] += observation.judgement.is_error
+            is_cut = observation.exchange.response.cut is not None
+            self._unread += observation.judgement.is_error and is_cut
             errors, held = count_judged((observation,))
             self._judged = (self._judged[0] + errors, self._judged[1] + held)
             found += (
@@ -302,6 +305,11 @@ class Accumulator:
             yield (
                 f"answers of {len(self._hosts)} hosts were judged by one taxonomy: {most}; "
                 "`faultspec audit --base URL` keeps one host"
+            )
+        if self._unread:
+            yield (
+                f"{self._unread} errors are not judged by their bodies, which are longer than "
+                "errors are"
             )
         for (file, reason), (count, first) in self._skipped.items():
             where = first if count == 1 else f"{count} records of {file}, the first at {first}"

@@ -17,11 +17,12 @@ from importlib import import_module
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.exchange.model import Exchange, Request
 from faultspec_conformance.drivers.http import is_loopback_host
 from faultspec_conformance.observed.middleware import (
     See,
     answer_lacks,
+    answer_of,
     httpx_exchange,
     kept_body,
     requests_exchange,
@@ -131,7 +132,7 @@ def _django_exchanges(answer: Any) -> Iterator[Exchange]:
     headers = tuple(answer.items())
     headers += tuple(("Set-Cookie", cookie.OutputString()) for cookie in answer.cookies.values())
     route = _django_route(request)
-    content = None if answer.streaming else kept_body(answer.content)
+    content = None if answer.streaming else answer.content
     yield Exchange(
         Request(
             request.method,
@@ -140,10 +141,10 @@ def _django_exchanges(answer: Any) -> Iterator[Exchange]:
             # Kept by Django once an application has read it
             kept_body(getattr(request, "_body", b"")) or b"",
         ),
-        Response(answer.status_code, headers, content or b"", elapsed=0.0),
+        answer_of(answer.status_code, headers, content),
         route=route,
         operation=None if route is None else f"{request.method} {route}",
-        lacks=_lacks(request.method, whole=content is not None),
+        lacks=_lacks(request.method, whole=kept_body(content) is not None),
     )
 
 
@@ -159,18 +160,13 @@ def _werkzeug_exchanges(answer: Any) -> Iterator[Exchange]:
     first = answer.history[0] if answer.history else answer
     request = first.request
     # One without an end is left to its reader
-    content = kept_body(first.get_data()) if "Content-Length" in first.headers else None
+    content = first.get_data() if "Content-Length" in first.headers else None
     yield Exchange(
         Request(
             request.method, request.full_path.removesuffix("?"), tuple(request.headers.items()), b""
         ),
-        Response(
-            first.status_code,
-            tuple(first.headers.items()),
-            content or b"",
-            elapsed=0.0,
-        ),
-        lacks=_lacks(request.method, whole=content is not None),
+        answer_of(first.status_code, tuple(first.headers.items()), content),
+        lacks=_lacks(request.method, whole=kept_body(content) is not None),
     )
 
 

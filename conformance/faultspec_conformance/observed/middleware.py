@@ -71,8 +71,8 @@ class Watching:
             if is_body and start and not message.get("more_body", False):
                 fields = _decode_headers(start.get("headers", ()))
                 content = _decode(fields, bytes(answer) if complete else None)
-                elapsed = time.perf_counter() - began
-                response = Response(start["status"], fields, content or b"", elapsed)
+                elapsed, cut = time.perf_counter() - began, None if complete else CUT
+                response = Response(start["status"], fields, content or b"", elapsed, cut)
                 whole = content is not None
                 self.see(_asgi_exchange(scope, bytes(question), response, complete=whole))
 
@@ -203,21 +203,32 @@ def _decode(headers: Headers, packed: bytes | None) -> bytes | None:
     return decoded.content if decoded.cut is None else None
 
 
+CUT = f"is longer than {_KEPT} bytes"
+"""Why a body is not kept."""
+
+
 def kept_body(body: bytes | None) -> bytes | None:
     """A body; None if it has more bytes than are kept."""
     return body if body is not None and len(body) <= _KEPT else None
 
 
+def answer_of(status: int, headers: Headers, body: bytes | None, elapsed: float = 0.0) -> Response:
+    """An answer without a body that is longer than are kept, or was not read."""
+    kept = kept_body(body)
+    cut = CUT if body is not None and kept is None else None
+    return Response(status, headers, kept or b"", elapsed, cut)
+
+
 def httpx_exchange(answer: Any, content: bytes | None) -> Exchange:
     """The exchange of an answer of httpx. ``content``: its body, None if that is not whole."""
-    request, content = answer.request, kept_body(content)
+    request = answer.request
     body = kept_body(request.content) if hasattr(request, "_content") else None
     return Exchange(
         Request(
             request.method, str(request.url), _decode_headers(request.headers.raw), body or b""
         ),
-        Response(answer.status_code, _decode_headers(answer.headers.raw), content or b""),
-        lacks=answer_lacks(request.method, whole=content is not None)
+        answer_of(answer.status_code, _decode_headers(answer.headers.raw), content),
+        lacks=answer_lacks(request.method, whole=kept_body(content) is not None)
         | {"elapsed"},  # httpx measures it when the answer is closed, which is later
     )
 
@@ -231,7 +242,7 @@ def _read(answer: Any, streams: bool) -> bytes | None:
 
 def requests_exchange(answer: Any, content: bytes | None) -> Exchange:
     """The exchange of an answer of requests. ``content``: its body, None if that is not whole."""
-    request, content = answer.request, kept_body(content)
+    request = answer.request
     body = request.body.encode() if isinstance(request.body, str) else request.body
     body = kept_body(body) if isinstance(body, bytes) else None
     # Adapters of tests make up answers without a raw one.
@@ -243,13 +254,13 @@ def requests_exchange(answer: Any, content: bytes | None) -> Exchange:
             headers=tuple((str(name), _text(value)) for name, value in request.headers.items()),
             body=body or b"",
         ),
-        Response(
-            status=answer.status_code,
-            headers=tuple(fields.items()),
-            body=content or b"",
-            elapsed=answer.elapsed.total_seconds(),
+        answer_of(
+            answer.status_code,
+            tuple(fields.items()),
+            content,
+            answer.elapsed.total_seconds(),
         ),
-        lacks=answer_lacks(request.method, whole=content is not None),
+        lacks=answer_lacks(request.method, whole=kept_body(content) is not None),
     )
 
 
