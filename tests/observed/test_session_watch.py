@@ -339,8 +339,8 @@ def test_an_answer_after_its_test_fails_the_session(
 
 
 def test_long_bodies_are_not_judged(observed: list[Exchange], address: str) -> None:
-    """A download, or what a hostile service packed, is not held twice. Requests neither. A note says
-    that errors were not judged.
+    """A download, or what a hostile service packed, is not held twice, nor is an upload. A note
+    says that errors were not judged.
     """
     long = httpx.MockTransport(lambda _: httpx.Response(404, content=b"x" * 5_000_000))
     httpx.Client(transport=long).post("http://x.test/", content=b"y" * 5_000_000)

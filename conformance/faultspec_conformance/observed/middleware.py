@@ -72,7 +72,9 @@ class Watching:
                 fields = _decode_headers(start.get("headers", ()))
                 content = _decode(fields, bytes(answer) if complete else None)
                 elapsed, cut = time.perf_counter() - began, None if complete else CUT
-                response = Response(start["status"], fields, content or b"", elapsed, cut)
+                response = Response(
+                    start["status"], fields, content or b"", elapsed=elapsed, cut=cut
+                )
                 whole = content is not None
                 self.see(_asgi_exchange(scope, bytes(question), response, complete=whole))
 
@@ -216,7 +218,7 @@ def answer_of(status: int, headers: Headers, body: bytes | None, elapsed: float 
     """An answer without a body that is longer than are kept, or was not read."""
     kept = kept_body(body)
     cut = CUT if body is not None and kept is None else None
-    return Response(status, headers, kept or b"", elapsed, cut)
+    return Response(status, headers, kept or b"", elapsed=elapsed, cut=cut)
 
 
 def httpx_exchange(answer: Any, content: bytes | None) -> Exchange:
@@ -258,7 +260,7 @@ def requests_exchange(answer: Any, content: bytes | None) -> Exchange:
             answer.status_code,
             tuple(fields.items()),
             content,
-            answer.elapsed.total_seconds(),
+            elapsed=answer.elapsed.total_seconds(),
         ),
         lacks=answer_lacks(request.method, whole=kept_body(content) is not None),
     )
