@@ -5,7 +5,7 @@
     )
 
 ``AsyncRetryTransport`` and ``raise_for_error_async`` are those of ``AsyncClient``. The
-body of an error is read as far as ``LARGEST_BODY``, also what a compressed one unpacks to.
+body of an error is read as far as ``LARGEST_BODY``, packed or not.
 """
 
 # Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -34,7 +34,7 @@ from ..retrying import (
     missing_key,
 )
 
-# Bytes. No decoder makes more than 32 MB of so few: a block of Brotli has at most 16 MiB
+# Bytes. No decoder makes more than 32 MB of so few: a block of Brotli has 16 MiB
 _PIECE = 16
 
 

@@ -78,7 +78,9 @@ def retrying(
     return send
 
 
-async def _error_of(response: aiohttp.ClientResponse) -> Aria2Error | None:
+async def _error_of(
+    response: aiohttp.ClientResponse,
+) -> Aria2Error | None:
     """The error in an answer. A success that its body may mark as an error is read
     whole: it is the caller's.
     """

@@ -75,8 +75,8 @@ _logger = logging.getLogger(__name__)
 
 def to_status(error: ServiceError) -> status_pb2.Status:
     """The ``google.rpc.Status`` of an error: ``ErrorInfo`` with the code and the scalar
-    details, and ``RetryInfo`` if it may be repeated. A message is cut at 512 bytes; details
-    are left out that do not fit into 2 KiB.
+    details, and ``RetryInfo`` if it may be repeated. A message is cut at 512 bytes;
+    details are left out that do not fit into 2 KiB.
     """
     parts = [
         error_details_pb2.ErrorInfo(

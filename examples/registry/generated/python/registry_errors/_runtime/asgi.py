@@ -67,8 +67,8 @@ class _Connection:
 
     `held` is the head of an error response that may have to be replaced, `content` what
     has come of its body, and `complete` that all of it has. `sent` says that a response
-    is on its way, `done` that nothing more may follow, `unwanted` that more of a body was
-    to follow, and `left` that the application knows of a client that left.
+    is on its way, `done` that nothing more may follow, `unwanted` that more of a body
+    was to follow, and `left` that the application knows of a client that left.
     """
 
     def __init__(

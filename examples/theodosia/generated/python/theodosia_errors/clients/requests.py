@@ -4,9 +4,9 @@
     session.mount("https://", RetryAdapter())
     session.hooks["response"].append(raise_for_error)
 
-The adapter sends again, and the hook raises the error of the last answer. The body of an
-error is cut at ``LARGEST_BODY``; so is what a compressed one unpacks to, from urllib3 2.6
-on.
+The adapter sends again, and the hook raises the error of the last answer. The body of
+an error is cut at ``LARGEST_BODY``; so is what a compressed one unpacks to, from
+urllib3 2.6 on.
 """
 
 # Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -94,7 +94,9 @@ class RetryAdapter(HTTPAdapter):
             self.sleep(delay)
 
 
-def _error_of(response: requests.Response) -> TheodosiaError | None:
+def _error_of(
+    response: requests.Response,
+) -> TheodosiaError | None:
     """The error in an answer. A success that its body may mark as an error is read
     whole: it is the caller's.
     """
