@@ -1,7 +1,9 @@
 """`faultspec trace-code`: codes of a program are traced through calls, dependencies and routers."""
 
+import encodings
 import json
 import os
+import pkgutil
 import subprocess
 import textwrap
 import tracemalloc
@@ -13,10 +15,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from faultspec.cli.interruption import limit_computing
 from faultspec.cli.trace_code import command
-from faultspec.raising import sources
+from faultspec.language import load
+from faultspec.raising import findings, flow, functions, routes, sources
 from faultspec.raising.findings import CODES
 from paths import ROOT
+from support.memory import PROGRAM, peak_of
 
 TAXONOMY = """
 faultspec: 1
@@ -82,14 +87,19 @@ APP = {
 }
 
 
-def trace(
-    folder: Path, files: Mapping[str, str], *options: str
-) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code and the diagnostics of a program."""
+def write_program(folder: Path, files: Mapping[str, str]) -> None:
+    """Write a program and its taxonomy."""
     (folder / "taxonomy.yaml").write_text(TAXONOMY)
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(textwrap.dedent(text))
+
+
+def trace(
+    folder: Path, files: Mapping[str, str], *options: str
+) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code and the diagnostics of a program."""
+    write_program(folder, files)
     arguments = [str(folder), "--taxonomy", str(folder / "taxonomy.yaml"), "--format", "json"]
     done = CliRunner().invoke(command, [*arguments, *options], standalone_mode=False)
     assert done.exception is None, done.exception
@@ -301,12 +311,29 @@ def test_an_unreadable_file_is_named(text: str, tmp_path: Path) -> None:
     [
         *(f"# coding: {name}\nx = 1\n" for name in ("hex", "bz2", "rot13", "undefined", "none")),
         "x = 1\n" * 100_000,
+        "a\n" * 80_000,
     ],
 )
 def test_an_odd_source_is_named(content: str, tmp_path: Path) -> None:
     """Encodings of bytes, and files larger than people write, are left out and named."""
     code, found = trace(tmp_path, {**APP, "app/odd.py": content})
     assert (code, [each["code"] for each in found]) == (2, ["source-unreadable", "code-not-raised"])
+
+
+ENCODINGS = sorted(module.name for module in pkgutil.iter_modules(encodings.__path__))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_encoding_is_read_in_time(encoding: str, tmp_path: Path) -> None:
+    """A file of the most bytes is read, or named, in time that grows as its size does."""
+    head = f"# coding: {encoding}\n#-"
+    file = tmp_path / "file.py"
+    file.write_text(head + "zz9" * ((sources.MOST_BYTES - len(head)) // 3))
+    with limit_computing(1):  # Punycode takes ten seconds
+        program = sources.read_program(file)
+    assert len(program.modules) + len(program.problems) == 1
+    if encoding in ("utf_8", "latin_1", "utf_7"):
+        assert program.modules
 
 
 @contextmanager
@@ -341,15 +368,77 @@ def test_folders_in_folders_are_read_or_named(tmp_path: Path) -> None:
     assert (code, found[0]["code"]) == (2, "source-unreadable")
 
 
-@pytest.mark.parametrize("bound", ["MOST_FILES", "MOST_NODES"])
+BOUNDS = {
+    "MOST_FILES": sources,
+    "MOST_SOURCE": sources,
+    "MOST_NODES": sources,
+    "MOST_NAMES": sources,
+    "MOST_USES": functions,
+    "MOST_WAYS": flow,
+    "MOST_ROUTES": routes,
+}
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
 def test_a_program_has_a_size(bound: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program with more files or syntax than are held is refused."""
-    trace(tmp_path, APP)
-    monkeypatch.setattr(sources, bound, 2)
+    """A program with more than is held is refused, whatever there is more of."""
+    trace(tmp_path, changed("app/main.py", "store.add(sku)", "admin()"))
+    monkeypatch.setattr(BOUNDS[bound], bound, 1)
     done = CliRunner().invoke(
         command, [str(tmp_path / "app"), "--taxonomy", str(tmp_path / "taxonomy.yaml")]
     )
-    assert (done.exit_code, "has more than 2 " in done.output) == (2, True)
+    assert (done.exit_code, "app has more than 1 " in done.output) == (2, True)
+
+
+def test_many_findings_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of very many findings of a kind the first are shown, and the last of them counts the rest."""
+    monkeypatch.setattr(findings, "MOST_SHOWN", 3)
+    text = "from flask import abort\n" + "abort(404)\n" * 9
+    _, found = trace(tmp_path, {**APP, "app/more.py": text})
+    what = "`abort` answers with the framework's error"
+    shown = [what, what, f"{what}; 6 more are left out"]
+    assert messages(found, "framework-error") == shown
+
+
+def test_one_syntax_tree_is_held_at_a_time(tmp_path: Path) -> None:
+    """Memory does not grow with the number of files, but for what is known of each."""
+    text = "".join(f"a = [b, c, {{d: e}}, {n}]\n" for n in range(300))
+    write_program(tmp_path, {f"app/m{n}.py": text for n in range(20)})
+    loaded = load(str(tmp_path / "taxonomy.yaml"))
+    assert loaded.taxonomy is not None
+    tracemalloc.start()
+    program = sources.read_program(tmp_path / "app")
+    read = tracemalloc.get_traced_memory()[0]
+    tracemalloc.reset_peak()
+    findings.trace_program(program, loaded, flow.code_classes(loaded.taxonomy))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert read < 1_000_000  # each tree takes as much
+    assert peak < 8_000_000
+
+
+#: Statements that take the most memory for their nodes, and how many make a file and a program.
+COSTLY = {
+    "names": (lambda n: "a\n", 74_000, 4),
+    "functions": (lambda n: f"def f{n}():f{n * 7 % 14_000}()\n", 14_000, 9),
+    "ways": (lambda n: f"def f{n}():\n f{n - 1 if n else 0}()\n admin()\n", 9_000, 9),
+    "methods": (lambda n: f"x{n}.load()\n", 16_000, 9),
+    "errors": (lambda n: "abort()\n", 21_000, 9),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", COSTLY)
+def test_a_program_at_its_bound_takes_little_memory(kind: str, tmp_path: Path) -> None:
+    """A program that is nearly refused for its size is traced in 300 MB."""
+    statement, count, files = COSTLY[kind]
+    head = "from flask import abort\nfrom app.main import admin\n"
+    text = head + "".join(map(statement, range(count)))
+    write_program(tmp_path, {**APP, **{f"app/m{n}.py": text for n in range(files)}})
+    arguments = ["trace-code", "app", "--taxonomy", "taxonomy.yaml"]
+    code, megabytes = peak_of([*PROGRAM, *arguments], tmp_path)
+    assert code in (0, 1), (tmp_path / "output").read_text()[-500:]
+    assert megabytes <= 300
 
 
 @pytest.mark.parametrize(

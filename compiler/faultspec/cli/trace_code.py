@@ -1,5 +1,6 @@
 """``faultspec trace-code``: compare what a program raises with its taxonomy."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -11,7 +12,25 @@ from faultspec.diagnostics import printers
 from faultspec.language import load
 from faultspec.raising.findings import trace_program
 from faultspec.raising.flow import code_classes
-from faultspec.raising.sources import TooLarge, read_program
+from faultspec.raising.sources import Program, TooLarge, read_program
+
+
+class _Sources(Mapping[str, str]):
+    """The texts of a program and its taxonomy by path, each decoded when it is shown."""
+
+    def __init__(self, program: Program, taxonomy: Mapping[str, str]) -> None:
+        self._modules = {module.path: module for module in program.modules.values()}
+        self._taxonomy = taxonomy
+
+    def __getitem__(self, path: str) -> str:
+        module = self._modules.get(path)
+        return self._taxonomy[path] if module is None else module.text
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._modules, **self._taxonomy})
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 @click.command(name="trace-code")
@@ -74,8 +93,7 @@ def command(
     except TimeIsUp:
         message = f"{package} takes more than {LONGEST_COMPUTING} seconds: name a part of it"
         raise click.UsageError(message) from None
-    sources = {module.path: module.text for module in program.modules.values()}
-    sources |= loaded.sources
+    sources = _Sources(program, loaded.sources)
     print_in_format(trace.diagnostics, sources, style, text_to_stdout=True)
     click.echo(
         f"{trace.files} files, {trace.functions} functions, {trace.routes} routes; "

@@ -13,12 +13,15 @@ _TAB = 4
 #: A longer line is cut around the span: twice what a narrow terminal shows.
 _LINE_LIMIT = 160
 
+#: Sources whose lines are kept. Lines take up to 60 times the memory of their text.
+_KEPT = 4
+
 #: Characters of a cut line before the span, and in all.
 _BEFORE, _WINDOW = 40, 120
 
 
 class Snippets:
-    """Lines of the sources. Each source is split once."""
+    """Lines of the sources. Those of the last few are kept: diagnostics are sorted by file."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self._sources = sources
@@ -29,6 +32,8 @@ class Snippets:
         if span is None or path not in self._sources:
             return None
         if path not in self._lines:
+            if len(self._lines) == _KEPT:
+                self._lines.clear()
             text = self._sources[path].removeprefix("\ufeff")
             self._lines[path] = re.split(r"\r\n|\r|\n", text)
         lines = self._lines[path]

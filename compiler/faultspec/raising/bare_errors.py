@@ -1,9 +1,9 @@
 """Errors of frameworks that a program makes itself, with a status and without a code."""
 
-import ast
 from collections.abc import Iterator
 
-from faultspec.raising.functions import Function, SourcePlace, Use
+from faultspec.diagnostics.model import Span
+from faultspec.raising.functions import Function
 
 #: Frameworks whose exceptions carry an HTTP status.
 _FRAMEWORKS = frozenset(
@@ -19,37 +19,32 @@ _EXCEPTIONS = frozenset(
     | {"Throttled", "UnsupportedMediaType", "ValidationError"}
 )
 
-#: The parameters that have the status of an answer.
-_STATUS = frozenset({"status", "status_code"})
+
+def is_bare_error(name: str) -> bool:
+    """Whether a dotted name is one of a framework's errors or answers."""
+    framework, _, _ = name.partition(".")
+    last = name.rpartition(".")[2]
+    known = last in _FUNCTIONS or last in _EXCEPTIONS
+    return framework in _FRAMEWORKS and (known or "HTTP" in last or last.endswith("Response"))
 
 
-def bare_errors(function: Function) -> Iterator[tuple[SourcePlace, str]]:
+def bare_errors(function: Function) -> Iterator[tuple[Span, str]]:
     """The places of a function that answer with an error of the framework, and what they do."""
     for use in function.uses:
+        if not use.made or not is_bare_error(use.name):
+            continue
         framework, _, _ = use.name.partition(".")
         last = use.name.rpartition(".")[2]
-        if not use.made or framework not in _FRAMEWORKS:
-            continue
         if last in _FUNCTIONS:
-            yield use.place, f"`{last}` answers with the framework's error"
+            yield use.span, f"`{last}` answers with the framework's error"
         elif last in _EXCEPTIONS or (last.startswith("HTTP") and not last.endswith("Response")):
-            yield use.place, f"`{last}` is an error of {framework}, not of the taxonomy"
-        elif last.endswith("Response") and (status := _error_status(use)) is not None:
-            yield use.place, f"`{last}` answers {status} with a body of its own"
-    for place, status in function.returned:
-        if 400 <= status <= 599:
-            yield place, f"a returned tuple answers {status} with a body of its own"
+            yield use.span, f"`{last}` is an error of {framework}, not of the taxonomy"
+        elif last.endswith("Response") and use.status is not None and _is_error(use.status):
+            yield use.span, f"`{last}` answers {use.status} with a body of its own"
+    for span, status in function.returned:
+        if _is_error(status):
+            yield span, f"a returned tuple answers {status} with a body of its own"
 
 
-def _error_status(use: Use) -> int | None:
-    if use.call is None:
-        return None
-    for keyword in use.call.keywords:
-        if (
-            keyword.arg in _STATUS
-            and isinstance(keyword.value, ast.Constant)
-            and isinstance(keyword.value.value, int)
-            and 400 <= keyword.value.value <= 599
-        ):
-            return keyword.value.value
-    return None
+def _is_error(status: int) -> bool:
+    return 400 <= status <= 599

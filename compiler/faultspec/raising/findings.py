@@ -8,7 +8,7 @@ from faultspec.diagnostics.model import Diagnostic, Related
 from faultspec.language import LoadedTaxonomy
 from faultspec.language.model import Operation, Taxonomy
 from faultspec.language.routes import compile_route
-from faultspec.raising.bare_errors import bare_errors
+from faultspec.raising.bare_errors import bare_errors, is_bare_error
 from faultspec.raising.flow import CodeClasses, Flow, own_raises, trace_codes, way_to
 from faultspec.raising.functions import (
     Function,
@@ -17,7 +17,7 @@ from faultspec.raising.functions import (
     read_functions,
     written_texts,
 )
-from faultspec.raising.routes import CodeRoute, read_routes
+from faultspec.raising.routes import CodeRoute, RouteReader
 from faultspec.raising.sources import Program
 
 CODES: Mapping[str, str] = {
@@ -35,6 +35,9 @@ CODES: Mapping[str, str] = {
     "source-unreadable": "A file that is not Python (`trace-code`).",
 }
 
+
+#: Diagnostics of one question. A program with more has one cause for many.
+MOST_SHOWN = 5_000
 
 #: Functions of a way that a message shows.
 _SHOWN = 10
@@ -58,17 +61,29 @@ def trace_program(
     taxonomy = loaded.taxonomy
     if taxonomy is None:
         raise ValueError("the taxonomy is not valid")
-    names, functions = read_functions(program)
-    flow = trace_codes(functions, names, classes)
-    routes = read_routes(program, names, functions)
+    names = ProgramNames(program)
+    router = RouteReader(program, names)
+    functions: dict[str, Function] = {}
+    texts: dict[str, SourcePlace] = {}
+    wires = {str(code.wire) for code in taxonomy.every_code()}
+    for module in program.modules.values():
+        tree = module.parse()
+        read = read_functions(
+            module, tree, names, lambda name: is_bare_error(name) or classes.code(name) is not None
+        )
+        functions |= {function.name: function for function in read}
+        router.read(module, tree)
+        texts = {**written_texts(module, tree, wires), **texts}
+    flow = trace_codes(functions, names, classes, program.size)
+    routes = router.routes()
     raised = {code for function in functions.values() for code, _ in own_raises(function, classes)}
     due = _due_codes(taxonomy, boundary)
     diagnostics = (
         *program.problems,
-        *_not_raised(loaded, due - raised, boundary, written_texts(program)),
-        *_route_diagnostics(taxonomy, routes, functions, flow),
-        *_framework_errors(functions),
-        *_unfollowed_lines(program, names, functions, flow),
+        *_some(_not_raised(loaded, due - raised, boundary, texts)),
+        *_some(_route_diagnostics(taxonomy, routes, functions, flow)),
+        *_some(_framework_errors(functions)),
+        *_some(_unfollowed_lines(program, names, functions, flow)),
     )
     return CodeTrace(
         diagnostics=tuple(sorted(diagnostics)),
@@ -78,6 +93,17 @@ def trace_program(
         raised=len(due & raised),
         declared=len(due),
     )
+
+
+def _some(diagnostics: Iterator[Diagnostic]) -> Iterator[Diagnostic]:
+    """The first diagnostics; the last of them counts those that are left out."""
+    for number, diagnostic in enumerate(diagnostics, 1):
+        if number == MOST_SHOWN:
+            left = sum(1 for _ in diagnostics)
+            more = f"{diagnostic.message}; {left:,} more are left out" if left else None
+            yield replace(diagnostic, message=more or diagnostic.message)
+            return
+        yield diagnostic
 
 
 def _due_codes(taxonomy: Taxonomy, boundary: str | None) -> set[str]:
@@ -165,7 +191,7 @@ def _undeclared_codes(
         return
     reported: set[str] = set()
     for handler in handlers:
-        for code, raised in sorted(flow[handler.name].items()):
+        for code, raised in sorted(flow.get(handler.name, {}).items()):
             if code in listed or code in reported:
                 continue
             reported.add(code)
@@ -173,8 +199,8 @@ def _undeclared_codes(
             yield Diagnostic(
                 "raise-undeclared",
                 f"{shown} may raise `{code}`, which the operation `{operation.name}` does not list",
-                path=raised.place.path,
-                span=raised.place.span,
+                path=raised.path,
+                span=raised.span,
                 hint=f"list it in operations.{operation.name}.codes, or catch it on the way",
                 related=(Related(f"by way of {way}", handler.place.path, handler.place.span),),
             )
@@ -189,12 +215,12 @@ def _shown_way(functions: Iterator[str]) -> str:
 
 def _framework_errors(functions: Mapping[str, Function]) -> Iterator[Diagnostic]:
     for function in functions.values():
-        for place, what in bare_errors(function):
+        for span, what in bare_errors(function):
             yield Diagnostic(
                 "framework-error",
                 what,
-                path=place.path,
-                span=place.span,
+                path=function.path,
+                span=span,
                 severity="warning",
                 hint="raise an error of the taxonomy in its place",
             )
@@ -209,9 +235,9 @@ def _unfollowed_lines(
             methods.setdefault(name.rpartition(".")[2], set()).update(raised)
     packages = {module.partition(".")[0] for module in program.modules}
     for function in functions.values():
-        for place in function.dynamic:
+        for span in function.dynamic:
             message = "the class of the raised value is not known, so its code is not traced"
-            yield Diagnostic("raise-unknown", message, place.path, span=place.span, severity="note")
+            yield Diagnostic("raise-unknown", message, function.path, span=span, severity="note")
         for use in function.uses:
             last = use.name.rpartition(".")[2]
             inside = use.name.partition(".")[0] in packages
@@ -220,8 +246,8 @@ def _unfollowed_lines(
                 yield Diagnostic(
                     "call-unknown",
                     f"the class of this value is not known; a method `{last}` may raise {codes}",
-                    path=use.place.path,
-                    span=use.place.span,
+                    path=function.path,
+                    span=use.span,
                     severity="note",
                     hint="annotate the variable with its class",
                 )

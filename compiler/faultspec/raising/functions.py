@@ -1,13 +1,20 @@
 """The functions of a program: what each raises itself, and which others it may call."""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.diagnostics.model import Span
-from faultspec.raising.sources import Program, SourceModule
+from faultspec.raising.sources import Program, SourceModule, definitions, dotted_name
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+#: The parameters that have the status of an answer.
+_STATUS = frozenset({"status", "status_code"})
+
+#: Uses of names that are held of one program, with the exceptions that are caught around each.
+MOST_USES = 300_000
 
 
 class SourcePlace(NamedTuple):
@@ -21,29 +28,35 @@ class Use(NamedTuple):
     """An absolute dotted name that a function uses: a call, a reference, a raised class.
 
     ``caught``: the dotted names of the exceptions that an enclosing ``try`` catches for good.
-    ``made``: it is called or raised, and not only named.
+    ``made``: it is called or raised, and not only named. ``status``: the argument of that name.
     """
 
     name: str
-    place: SourcePlace
+    span: Span
     caught: frozenset[str]
     made: bool
-    call: ast.Call | None = None
+    status: int | None = None
 
 
 class Function(NamedTuple):
     """A function, a method, or the statements of a module (``name`` is that of the module).
 
+    ``uses``: the first of each name, unless it is made of what is not the program's own.
     ``dynamic``: raises of a value whose class is unknown. ``returned``: returned tuples with a
     status, as Flask reads them.
     """
 
     name: str
-    place: SourcePlace
+    path: str
+    span: Span
     uses: tuple[Use, ...]
-    dynamic: tuple[SourcePlace, ...]
-    returned: tuple[tuple[SourcePlace, int], ...] = ()
-    decorators: tuple[ast.expr, ...] = ()
+    dynamic: tuple[Span, ...]
+    returned: tuple[tuple[Span, int], ...] = ()
+
+    @property
+    def place(self) -> SourcePlace:
+        """Its first line."""
+        return SourcePlace(self.path, self.span)
 
 
 class ProgramNames:
@@ -51,27 +64,13 @@ class ProgramNames:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self.functions: dict[str, tuple[SourceModule, _FunctionNode, str | None]] = {}
-        self.classes: dict[str, tuple[SourceModule, ast.ClassDef]] = {}
-        for module in program.modules.values():
-            self._add(module, module.tree.body, module.name, None)
+        self.functions = program.functions
+        self.classes = program.classes
+        self.last_names = {name.rpartition(".")[2] for name in program.functions}
 
-    def _add(
-        self, module: SourceModule, body: Iterable[ast.stmt], prefix: str, owner: str | None
-    ) -> None:
-        for node in body:
-            match node:
-                case ast.FunctionDef() | ast.AsyncFunctionDef():
-                    name = f"{prefix}.{node.name}"
-                    self.functions[name] = module, node, owner
-                    self._add(module, node.body, name, owner)
-                case ast.ClassDef():
-                    name = f"{prefix}.{node.name}"
-                    self.classes[name] = module, node
-                    self._add(module, node.body, name, name)
-                case ast.If() | ast.Try() | ast.With():
-                    self._add(module, node.body, prefix, owner)
-                    self._add(module, getattr(node, "orelse", ()), prefix, owner)
+    def count_uses(self, count: int) -> None:
+        """Raises TooLarge if too many uses of names are kept."""
+        self._program.size.add("uses of names", count, MOST_USES)
 
     def resolve(self, name: str) -> str:
         """The name where it is defined: re-exports are followed."""
@@ -110,11 +109,7 @@ class ProgramNames:
             seen.add(current)
             if f"{current}.{name}" in self.functions:
                 return f"{current}.{name}"
-            module, node = self.classes[current]
-            for base in node.bases:
-                dotted = dotted_name(base, module, {})
-                if dotted is not None:
-                    waiting.append(dotted)
+            waiting += self.classes[current]
         return None
 
     def target(self, name: str) -> str | None:
@@ -128,53 +123,38 @@ class ProgramNames:
         return self.method(owner, attribute) if owner else None
 
 
-def dotted_name(node: ast.expr, module: SourceModule, types: Mapping[str, str]) -> str | None:
-    """The absolute dotted name of an expression; ``types`` has the classes of variables."""
-    match node:
-        case ast.Name(id=name):
-            if name in types:
-                return types[name]
-            return module.imports.get(name, f"{module.name}.{name}")
-        case ast.Attribute(value=value, attr=attribute):
-            owner = dotted_name(value, module, types)
-            return None if owner is None else f"{owner}.{attribute}"
-        case ast.Call(func=called):
-            return dotted_name(called, module, types)
-        case ast.Subscript(value=value):
-            return dotted_name(value, module, types)
-        case ast.Constant(value=str(text)):
-            return dotted_name_of_text(text, module)
-        case _:
-            return None
+def read_functions(
+    module: SourceModule,
+    tree: ast.Module,
+    names: ProgramNames,
+    is_foreign_error: Callable[[str], bool],
+) -> Iterator[Function]:
+    """Every function of a module, and last its statements.
+
+    ``is_foreign_error``: whether what has a dotted name that the program does not define may be an
+    error; its uses are kept. Raises TooLarge.
+    """
+    reading = _ModuleReading(module, module.lines(), names, is_foreign_error)
+    nodes = {
+        found.name: found
+        for found in definitions(tree.body, module.name)
+        if not isinstance(found.node, ast.ClassDef)
+    }
+    for name, (_, node, owner) in nodes.items():
+        assert not isinstance(node, ast.ClassDef)
+        yield _FunctionReader(reading, owner).read(name, node)
+    yield _FunctionReader(reading, None).read_statements(tree)
 
 
-def dotted_name_of_text(text: str, module: SourceModule) -> str | None:
-    """The absolute dotted name of an annotation in quotes."""
-    try:
-        return dotted_name(ast.parse(text, mode="eval").body, module, {})
-    except (SyntaxError, ValueError):
-        return None
-
-
-def read_functions(program: Program) -> tuple[ProgramNames, dict[str, Function]]:
-    """Every function of the program by its dotted name, and the statements of each module."""
-    names = ProgramNames(program)
-    found: dict[str, Function] = {}
-    for name, (module, node, owner) in names.functions.items():
-        found[name] = _FunctionReader(module, owner, names).read(name, node)
-    for module in program.modules.values():
-        reader = _FunctionReader(module, None, names)
-        found[module.name] = reader.read_statements(module)
-    return names, found
-
-
-def written_texts(program: Program) -> Mapping[str, SourcePlace]:
-    """The first place of each text that the program has as a literal."""
+def written_texts(
+    module: SourceModule, tree: ast.Module, wanted: Collection[str]
+) -> Mapping[str, SourcePlace]:
+    """The first place of each wanted text that the module has as a literal."""
     found: dict[str, SourcePlace] = {}
-    for module in program.modules.values():
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.setdefault(node.value, _place(module, node))
+    lines = module.lines()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in wanted:
+            found.setdefault(node.value, SourcePlace(module.path, _span(lines, node)))
     return found
 
 
@@ -211,18 +191,29 @@ def _annotation_parts(node: ast.expr | None) -> Iterator[ast.expr]:
             yield node
 
 
+class _ModuleReading(NamedTuple):
+    """The module whose functions are read."""
+
+    module: SourceModule
+    lines: Sequence[str]
+    names: ProgramNames
+    is_foreign_error: Callable[[str], bool]
+
+
 class _FunctionReader:
     """One function under way."""
 
-    def __init__(self, module: SourceModule, owner: str | None, names: ProgramNames) -> None:
-        self.module = module
+    def __init__(self, reading: _ModuleReading, owner: str | None) -> None:
+        self.reading = reading
+        self.module = reading.module
         self.owner = owner
-        self.names = names
-        self.name = module.name
+        self.names = reading.names
+        self.name = reading.module.name
         self.types: dict[str, str] = {}
         self.uses: list[Use] = []
-        self.dynamic: list[SourcePlace] = []
-        self.returned: list[tuple[SourcePlace, int]] = []
+        self.known: set[tuple[str, frozenset[str], bool]] = set()
+        self.dynamic: list[Span] = []
+        self.returned: list[tuple[Span, int]] = []
 
     def read(self, name: str, node: _FunctionNode) -> Function:
         """A function with its signature, whose defaults and annotations name dependencies."""
@@ -236,30 +227,50 @@ class _FunctionReader:
                     dotted = dotted_name(called, self.module, self.types)
                     if dotted is not None and self.names.resolve(dotted) in self.names.classes:
                         self.types[variable] = self.names.resolve(dotted)
-        for part in (node.args, *node.decorator_list):
+        for part in (node.args, *node.decorator_list, *node.body):
             self.walk(part, frozenset(), frozenset())
-        for statement in node.body:
-            self.walk(statement, frozenset(), frozenset())
         return Function(
             name,
-            self.place(node),
+            self.module.path,
+            self.span(node),
             uses=tuple(self.uses),
             dynamic=tuple(self.dynamic),
             returned=tuple(self.returned),
-            decorators=tuple(node.decorator_list),
         )
 
-    def read_statements(self, module: SourceModule) -> Function:
+    def read_statements(self, tree: ast.Module) -> Function:
         """The statements of a module that are in no function."""
-        for statement in module.tree.body:
+        for statement in tree.body:
             if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 self.walk(statement, frozenset(), frozenset())
-        start = SourcePlace(module.path, Span(1, 1, 1, 1))
-        return Function(module.name, start, tuple(self.uses), tuple(self.dynamic))
+        return Function(
+            self.module.name,
+            self.module.path,
+            Span(1, 1, 1, 1),
+            uses=tuple(self.uses),
+            dynamic=tuple(self.dynamic),
+        )
 
-    def place(self, node: ast.stmt | ast.expr) -> SourcePlace:
+    def span(self, node: ast.stmt | ast.expr) -> Span:
         """The first line of a node."""
-        return _place(self.module, node)
+        return _span(self.reading.lines, node)
+
+    def add_use(
+        self, name: str, node: ast.stmt | ast.expr, caught: frozenset[str], *, made: bool
+    ) -> None:
+        """Keep each error of others, and the first use that leads to a function or may be one of a
+        method.
+        """
+        if not (made and self.reading.is_foreign_error(name)):
+            may_be_method = made and name.rpartition(".")[2] in self.names.last_names
+            if (name, caught, made) in self.known:
+                return
+            if not may_be_method and self.names.target(name) is None:
+                return
+        self.known.add((name, caught, made))
+        self.names.count_uses(1 + len(caught))
+        status = _status(node) if isinstance(node, ast.Call) else None
+        self.uses.append(Use(name, self.span(node), caught, made=made, status=status))
 
     def walk(self, node: ast.AST, caught: frozenset[str], handled: frozenset[str]) -> None:
         """Read a node below ``try`` statements that catch ``caught``; ``handled`` are the names of
@@ -270,7 +281,7 @@ class _FunctionReader:
                 pass  # its methods are functions of their own
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 nested = f"{self.name}.{node.name}"
-                self.uses.append(Use(nested, self.place(node), caught, made=False))
+                self.add_use(nested, node, caught, made=False)
             case ast.Try() | ast.TryStar():
                 self.walk_try(node, caught, handled)
             case ast.Raise(exc=raised) if raised is not None:
@@ -280,7 +291,7 @@ class _FunctionReader:
             case ast.Call():
                 self.read_call(node, caught, handled)
             case ast.Return(value=ast.Tuple(elts=[_, ast.Constant(value=int(status)), *_])):
-                self.returned.append((self.place(node), status))
+                self.returned.append((self.span(node), status))
                 self.walk_children(node, caught, handled)
             case ast.Attribute() | ast.Name():
                 self.read_name(node, caught, handled)
@@ -340,16 +351,14 @@ class _FunctionReader:
         if isinstance(raised, ast.Name) and (raised.id in handled or raised.id in self.types):
             return  # raised again, or made in this function
         if (isinstance(raised, ast.Name) and raised.id[:1].islower()) or not known:
-            self.dynamic.append(self.place(raised))
+            self.dynamic.append(self.span(raised))
         elif not isinstance(raised, ast.Call) and dotted is not None:
-            name = self.names.resolve(dotted)
-            self.uses.append(Use(name, self.place(raised), caught, made=True))
+            self.add_use(self.names.resolve(dotted), raised, caught, made=True)
 
     def read_call(self, node: ast.Call, caught: frozenset[str], handled: frozenset[str]) -> None:
         dotted = dotted_name(node.func, self.module, self.types)
         if dotted is not None:
-            name = self.names.resolve(dotted)
-            self.uses.append(Use(name, self.place(node), caught, made=True, call=node))
+            self.add_use(self.names.resolve(dotted), node, caught, made=True)
         if isinstance(node.func, ast.Attribute):
             self.walk(node.func.value, caught, handled)
         for part in (*node.args, *node.keywords):
@@ -360,16 +369,33 @@ class _FunctionReader:
     ) -> None:
         dotted = dotted_name(node, self.module, self.types)
         if dotted is not None:
-            name = self.names.resolve(dotted)
-            self.uses.append(Use(name, self.place(node), caught, made=False))
+            self.add_use(self.names.resolve(dotted), node, caught, made=False)
         elif isinstance(node, ast.Attribute):
             self.walk(node.value, caught, handled)
 
 
-def _place(module: SourceModule, node: ast.stmt | ast.expr) -> SourcePlace:
+def _status(call: ast.Call) -> int | None:
+    """The argument that has the status of an answer."""
+    for keyword in call.keywords:
+        if (
+            keyword.arg in _STATUS
+            and isinstance(keyword.value, ast.Constant)
+            and isinstance(keyword.value.value, int)
+        ):
+            return keyword.value.value
+    return None
+
+
+def _span(lines: Sequence[str], node: ast.stmt | ast.expr) -> Span:
     """The first line of a node. Columns of the syntax tree count bytes; spans count characters."""
-    line = module.lines[node.lineno - 1].encode()
+    line = lines[node.lineno - 1]
     end = node.end_col_offset if node.end_lineno == node.lineno else None
-    column = len(line[: node.col_offset].decode(errors="replace")) + 1
-    end_column = len(line[:end].decode(errors="replace")) + 1
-    return SourcePlace(module.path, Span(node.lineno, column, node.lineno, end_column))
+    column, end_column = _characters(line, node.col_offset), _characters(line, end)
+    return Span(node.lineno, column + 1, node.lineno, end_column + 1)
+
+
+def _characters(line: str, count: int | None) -> int:
+    """The characters of the first bytes of a line, or of all."""
+    if count is None:
+        return len(line)
+    return count if line.isascii() else len(line.encode()[:count].decode(errors="replace"))

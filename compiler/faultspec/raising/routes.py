@@ -8,16 +8,19 @@ blueprints, ``Route`` of Starlette, ``path`` of Django, and ``web.get`` of aioht
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from faultspec.raising.functions import Function, ProgramNames, dotted_name
-from faultspec.raising.sources import Program, SourceModule
+from faultspec.raising.functions import ProgramNames
+from faultspec.raising.sources import Program, SourceModule, definitions, dotted_name
 
 _METHODS = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})
 
 #: A parameter of a path: ``<int:number>`` (Flask, Django), ``{number:int}`` (Starlette).
 _PARAMETER = re.compile(r"<(?:[^<>:]*:)?([^<>:]+)>|\{([^{}:]+)(?::[^{}]*)?\}")
+
+#: Routes of one program. Routers that are included twice at each level would multiply them.
+MOST_ROUTES = 20_000
 
 #: Routers within routers; a cycle ends here.
 _DEEPEST = 8
@@ -49,33 +52,31 @@ class _Inclusion(NamedTuple):
     functions: tuple[str, ...]
 
 
-def read_routes(
-    program: Program, names: ProgramNames, functions: Mapping[str, Function]
-) -> tuple[CodeRoute, ...]:
-    """Every route that could be read, by path."""
-    reader = _RouteReader(names)
-    for module in program.modules.values():
-        reader.read_module(module)
-    for function in functions.values():
-        module_of = names.functions.get(function.name)
-        if module_of is not None:
-            for decorator in function.decorators:
-                reader.read_decorator(decorator, module_of[0], function.name)
-    return tuple(sorted(set(reader.routes()), key=lambda route: (route.path, route.method or "")))
+class RouteReader:
+    """The routers, inclusions and handlers of the modules that were read so far."""
 
-
-class _RouteReader:
-    """The routers, inclusions and handlers found so far."""
-
-    def __init__(self, names: ProgramNames) -> None:
+    def __init__(self, program: Program, names: ProgramNames) -> None:
+        self.size = program.size
         self.names = names
         self.routers: dict[str, _Router] = {}
         self.inclusions: list[_Inclusion] = []
         self.handlers: list[tuple[str | None, CodeRoute]] = []
 
-    def read_module(self, module: SourceModule) -> None:
+    def read(self, module: SourceModule, tree: ast.Module) -> None:
+        """Read a module."""
+        self.read_module(module, tree)
+        functions = {
+            found.name: found.node.decorator_list
+            for found in definitions(tree.body, module.name)
+            if not isinstance(found.node, ast.ClassDef)
+        }
+        for name, decorators in functions.items():
+            for decorator in decorators:
+                self.read_decorator(decorator, module, name)
+
+    def read_module(self, module: SourceModule, tree: ast.Module) -> None:
         """Routers, inclusions, and tables of routes."""
-        for node in ast.walk(module.tree):
+        for node in ast.walk(tree):
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
                     prefix = _text(call, "prefix") or _text(call, "url_prefix") or ""
@@ -91,6 +92,7 @@ class _RouteReader:
                     self.read_table_entry(node, called, module)
 
     def read_inclusion(self, call: ast.Call, outer: ast.expr, module: SourceModule) -> None:
+        """``app.include_router(router, prefix="/x")``, and blueprints."""
         inner = dotted_name(call.args[0], module, {}) if call.args else None
         own = dotted_name(outer, module, {})
         if inner is not None and own is not None:
@@ -166,10 +168,15 @@ class _RouteReader:
                         if dotted is not None:
                             yield self.names.resolve(dotted)
 
-    def routes(self) -> Iterator[CodeRoute]:
-        """Every handler below each prefix that its router has."""
+    def routes(self) -> tuple[CodeRoute, ...]:
+        """Every handler below each prefix that its router has, by path. Raises TooLarge."""
+        found = set(self._prefixed_routes())
+        return tuple(sorted(found, key=lambda route: (route.path, route.method or "")))
+
+    def _prefixed_routes(self) -> Iterator[CodeRoute]:
         for router, route in self.handlers:
             for prefix, functions in self.prefixes(router, _DEEPEST):
+                self.size.add("routes", 1, MOST_ROUTES)
                 path = _PARAMETER.sub(lambda match: f"{{{match[1] or match[2]}}}", route.path)
                 yield CodeRoute(route.method, prefix + path, (*functions, *route.functions))
 

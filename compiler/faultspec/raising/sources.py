@@ -1,11 +1,19 @@
-"""The modules of a program: files to syntax trees, with the names that each module imports."""
+"""The modules of a program: their source, and the names that each defines and imports.
+
+A syntax tree takes hundreds of times the memory of its source, so each is made again when it is
+read, and only one is held at a time.
+"""
 
 import ast
+import codecs
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.util import decode_source
+from io import BytesIO
 from pathlib import Path
+from tokenize import detect_encoding
 from typing import NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic, Span
@@ -19,34 +27,78 @@ _SKIPPED = frozenset(
 #: Files of one program. A folder with more is probably not a package.
 MOST_FILES = 20_000
 
-#: Bytes of one file. Its syntax tree takes up to 500 times as many.
+#: Bytes of one file.
 MOST_BYTES = 512 * 1024
 
-#: Nodes of the syntax trees of one program; Django has fewer. A node takes up to 1 kB.
-MOST_NODES = 2_000_000
+#: Words, signs and line ends of one file; the largest modules that people write have fewer. Each
+#: takes up to 0.9 kB of the syntax tree.
+MOST_WORDS = 150_000
+
+#: Bytes of all files, which are held. Django has 5 MB.
+MOST_SOURCE = 32 * 1024 * 1024
+
+#: Nodes of the syntax trees of one program; Django has 570,000. What is known of a program takes up
+#: to 0.2 kB a node.
+MOST_NODES = 1_000_000
+
+#: Characters of the dotted names of one program, each of which has those of what is around it.
+MOST_NAMES = 32_000_000
 
 #: Levels of a syntax tree that are read. Code that people write has under a hundred.
 _DEEPEST = 400
 
+#: Characters of an annotation in quotes. They are parsed, and may be as deep as they are long.
+_LONGEST_ANNOTATION = 200
+
+#: Encodings of host names. The decoder of Punycode inserts each character into the text, and takes
+#: quadratic time.
+_OF_HOST_NAMES = frozenset({"idna", "punycode"})
+
+_WORD = re.compile(r"\w+|[^\w\s]|\n")
+
+
+class Definition(NamedTuple):
+    """A function or a class of a module. ``owner``: the class that it is in."""
+
+    name: str
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    owner: str | None
+
 
 class SourceModule(NamedTuple):
-    """A parsed file. ``name`` is dotted. ``imports``: the absolute dotted name of each name that
-    the module imports at any depth.
+    """A file. ``name`` is dotted. ``imports``: the absolute dotted name of each name that the
+    module imports at any depth.
     """
 
     name: str
     path: str
-    text: str
-    lines: Sequence[str]
-    tree: ast.Module
+    content: bytes
     imports: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The source."""
+        return decode_source(self.content)
+
+    def lines(self) -> Sequence[str]:
+        """The lines of the syntax tree, which end as in a file, and no others."""
+        return re.split(r"\r\n?|\n", self.text)
+
+    def parse(self) -> ast.Module:
+        """The syntax tree, made anew."""
+        return ast.parse(self.text)
 
 
 class Program(NamedTuple):
-    """The modules by dotted name, and a diagnostic for each file that could not be read."""
+    """The modules, functions and classes by dotted name, and a diagnostic for each file that could
+    not be read. ``functions``: the class that each is in. ``classes``: the bases of each.
+    """
 
     modules: Mapping[str, SourceModule]
+    functions: Mapping[str, str | None]
+    classes: Mapping[str, Sequence[str]]
     problems: tuple[Diagnostic, ...]
+    size: "ProgramSize"
 
 
 class TooLarge(Exception):
@@ -61,18 +113,15 @@ def read_program(root: Path, generated: Collection[str] = ()) -> Program:
     """
     base = root.parent if root.is_file() or (root / "__init__.py").exists() else root
     modules: dict[str, SourceModule] = {}
+    functions: dict[str, str | None] = {}
+    classes: dict[str, Sequence[str]] = {}
     problems: list[Diagnostic] = []
-    nodes = 0
-    for number, path in enumerate(_files(root, generated, problems), 1):
-        if number > MOST_FILES:
-            raise TooLarge(f"{root} has more than {MOST_FILES:,} Python files")
+    program_size = ProgramSize(root)
+    for path in _files(root, generated, problems):
+        program_size.add("files", 1, MOST_FILES)
         try:
             content = read_bytes(str(path))
-            if len(content) > MOST_BYTES:
-                problems.append(_unreadable(path, f"it has more than {MOST_BYTES // 1024} KiB"))
-                continue
-            text = decode_source(content)
-            tree = ast.parse(text)
+            tree = _parse(content)
         except SourceError as error:
             problems += error.diagnostics
         except SyntaxError as error:
@@ -82,20 +131,107 @@ def read_program(root: Path, generated: Collection[str] = ()) -> Program:
             problems.append(_unreadable(path, str(error) or "it is nested too deeply"))
         else:
             size = _measure(tree)
-            nodes += size.nodes
-            if nodes > MOST_NODES:
-                raise TooLarge(f"{root} has more than {MOST_NODES:,} nodes of syntax")
+            program_size.add("bytes", len(content), MOST_SOURCE)
+            program_size.add("nodes of syntax", size.nodes, MOST_NODES)
             if size.depth > _DEEPEST:
                 problems.append(_unreadable(path, "it is nested too deeply"))
                 continue
             name = _module_name(path.relative_to(base))
-            imports = dict(_imports(tree, name, is_package=path.name == "__init__.py"))
-            # The syntax tree counts the lines that end as in a file, and no others.
-            lines = re.split(r"\r\n?|\n", text)
-            modules[name] = SourceModule(
-                name, str(path), text=text, lines=lines, tree=tree, imports=imports
-            )
-    return Program(modules, tuple(problems))
+            imports: dict[str, str] = {}
+            for alias, target in _imports(tree, name, is_package=path.name == "__init__.py"):
+                program_size.add("characters of names", len(target), MOST_NAMES)
+                imports[alias] = target
+            module = SourceModule(name, str(path), content, imports)
+            modules[name] = module
+            for definition in definitions(tree.body, name):
+                program_size.add("characters of names", len(definition.name), MOST_NAMES)
+                if isinstance(definition.node, ast.ClassDef):
+                    bases = [dotted_name(base, module, {}) for base in definition.node.bases]
+                    program_size.add(
+                        "characters of names", sum(map(len, filter(None, bases))), MOST_NAMES
+                    )
+                    classes[definition.name] = tuple(filter(None, bases))
+                else:
+                    functions[definition.name] = definition.owner
+    return Program(modules, functions, classes, problems=tuple(problems), size=program_size)
+
+
+class ProgramSize:
+    """Counts of what was read so far of a program."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._found = Counter[str]()
+
+    def add(self, what: str, count: int, most: int) -> None:
+        """Raises TooLarge."""
+        self._found[what] += count
+        if self._found[what] > most:
+            raise TooLarge(f"{self._root} has more than {most:,} {what}")
+
+
+def _parse(content: bytes) -> ast.Module:
+    """The syntax tree of a file. Raises ValueError, and what ``decode_source`` and ``ast.parse``
+    do.
+    """
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"it has more than {MOST_BYTES // 1024} KiB")
+    declared, _ = detect_encoding(BytesIO(content).readline)
+    if codecs.lookup(declared).name in _OF_HOST_NAMES:
+        raise ValueError(f"its encoding is {declared}")
+    text = decode_source(content)
+    if sum(1 for _ in _WORD.finditer(text)) > MOST_WORDS:
+        raise ValueError(f"it has more than {MOST_WORDS:,} words and signs")
+    return ast.parse(text)
+
+
+def definitions(
+    body: Iterable[ast.stmt], prefix: str, owner: str | None = None
+) -> Iterator[Definition]:
+    """The functions and classes of statements, outer ones first."""
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                name = f"{prefix}.{node.name}"
+                yield Definition(name, node, owner)
+                yield from definitions(node.body, name, owner)
+            case ast.ClassDef():
+                name = f"{prefix}.{node.name}"
+                yield Definition(name, node, owner)
+                yield from definitions(node.body, name, name)
+            case ast.If() | ast.Try() | ast.With():
+                yield from definitions(node.body, prefix, owner)
+                yield from definitions(getattr(node, "orelse", ()), prefix, owner)
+
+
+def dotted_name(node: ast.expr, module: SourceModule, types: Mapping[str, str]) -> str | None:
+    """The absolute dotted name of an expression; ``types`` has the classes of variables."""
+    match node:
+        case ast.Name(id=name):
+            if name in types:
+                return types[name]
+            return module.imports.get(name, f"{module.name}.{name}")
+        case ast.Attribute(value=value, attr=attribute):
+            owner = dotted_name(value, module, types)
+            return None if owner is None else f"{owner}.{attribute}"
+        case ast.Call(func=called):
+            return dotted_name(called, module, types)
+        case ast.Subscript(value=value):
+            return dotted_name(value, module, types)
+        case ast.Constant(value=str(text)):
+            return _dotted_name_of_text(text, module)
+        case _:
+            return None
+
+
+def _dotted_name_of_text(text: str, module: SourceModule) -> str | None:
+    """The absolute dotted name of an annotation in quotes."""
+    if len(text) > _LONGEST_ANNOTATION:
+        return None
+    try:
+        return dotted_name(ast.parse(text, mode="eval").body, module, {})
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _unreadable(path: Path, why: str, span: Span | None = None) -> Diagnostic:
