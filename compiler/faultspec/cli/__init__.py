@@ -15,14 +15,26 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from faultspec.cli.interruption import INTERRUPTED, end_by_interrupt
+from faultspec.cli.interruption import (
+    INTERRUPTED,
+    LONGEST_COMPILE,
+    LONGEST_COMPUTING,
+    TimeIsUp,
+    end_by_interrupt,
+    limit_computing,
+)
 
 
 class Command(NamedTuple):
-    """The place of a command (``module:attribute``), and what it does in one line."""
+    """The place of a command (``module:attribute``), and what it does in one line.
+
+    ``seconds``: of the processor that it may take; None if it limits itself, or has no limit
+    (SECURITY.md says why).
+    """
 
     address: str
     summary: str
+    seconds: float | None = LONGEST_COMPUTING
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -31,6 +43,7 @@ COMMANDS: Mapping[str, Command] = {
     "compile": Command(
         "faultspec.cli.compile:command",
         "Compile a taxonomy into bindings, schemas and OpenAPI components.",
+        LONGEST_COMPILE,
     ),
     "diff": Command(
         "faultspec.cli.diff:command", "Report what a change of a taxonomy breaks, and for whom."
@@ -41,6 +54,7 @@ COMMANDS: Mapping[str, Command] = {
     "import": Command(
         "faultspec.cli.import_:command",
         "Create a taxonomy from an OpenAPI document or a botocore model.",
+        None,
     ),
     "explain": Command(
         "faultspec.cli.explain:command", "Explain a code, a rule, a clause or a construct."
@@ -48,9 +62,11 @@ COMMANDS: Mapping[str, Command] = {
     "trace-code": Command(
         "faultspec.cli.trace_code:command", "Compare what a program raises with its taxonomy."
     ),
-    "conform": Command("faultspec.cli.conform:command", "Judge a running service by a taxonomy."),
+    "conform": Command(
+        "faultspec.cli.conform:command", "Judge a running service by a taxonomy.", None
+    ),
     "audit": Command(
-        "faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy."
+        "faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy.", None
     ),
     "proxy": Command(
         "faultspec.cli.proxy:command", "Judge the traffic between clients and a service."
@@ -67,10 +83,11 @@ COMMANDS: Mapping[str, Command] = {
     "serve": Command(
         "faultspec.cli.serve:command",
         "Serve the errors of a taxonomy, to test clients.",
+        None,
     ),
     "mcp": Command("faultspec.cli.mcp:command", "Explain codes and findings to coding assistants."),
     "demo": Command(
-        "faultspec.cli.demo:command", "Judge the orders service, without and with a defect."
+        "faultspec.cli.demo:command", "Judge the orders service, without and with a defect.", None
     ),
 }
 
@@ -114,6 +131,9 @@ class _Lazy(click.Group):
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             raise click.UsageError(_unknown_command_message(name), ctx)
+        found = COMMANDS.get(name)
+        if found is not None and found.seconds is not None:
+            ctx.with_resource(limit_computing(found.seconds))
         return super().resolve_command(ctx, args)
 
 
@@ -195,6 +215,10 @@ def finish(work: Callable[[], Any]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return INTERRUPTED
+    except TimeIsUp as reached:
+        message = f"this takes more than {reached.seconds:g} seconds of the processor"
+        click.echo(f"error[too-long]: {message}\n  = hint: give it a smaller input", err=True)
+        return 2
     except BrokenPipeError:
         # The reader of our output has ended (`| head`). Python would report it when it flushes at
         # exit.

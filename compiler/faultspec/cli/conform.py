@@ -12,7 +12,12 @@ import click
 
 from faultspec.cli import PROGRAM, reporting, secrets
 from faultspec.cli.extra import require_conformance
-from faultspec.cli.interruption import INTERRUPTED, end_by_interrupt
+from faultspec.cli.interruption import (
+    INTERRUPTED,
+    LONGEST_COMPUTING,
+    end_by_interrupt,
+    limit_computing,
+)
 from faultspec.cli.reporting import COULD_NOT, Refused
 from faultspec.cli.supervision import INTERRUPTION, supervise
 from faultspec.diagnostics.model import Diagnostic
@@ -330,6 +335,7 @@ class _Loaded(NamedTuple):
     learned: bool = False
 
 
+@limit_computing(LONGEST_COMPUTING)
 def load_config(path: str, taxonomy_path: str | None) -> _Loaded:
     """Load a configuration with its taxonomy and waivers. Raises Refused after printing what is
     wrong.

@@ -72,17 +72,18 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
 
     try:
         _check_absent(out, force)
-        text = read_document_text(file)
-        try:
-            with _limit_import(file):
+        with _limit_import(file):
+            text = read_document_text(file)
+            try:
                 imported = drop_invalid(read(parse_document(text, file)))
-                taxonomy = write_yaml(imported.data, _schema(out))
-        except NotImportable as problem:
-            raise import_refusal(problem, file, text) from None
+            except NotImportable as problem:
+                raise import_refusal(problem, file, text) from None
+            taxonomy = write_yaml(imported.data, _schema(out))
+            report = _loss_report(imported, file, source_map(text, file))
         _write(taxonomy, out, force)
     except Unreadable as unreadable:
         return _print_problems(unreadable)
-    _report([_loss_report(imported, file, source_map(text, file))], style)
+    _report([report], style)
     return 0
 
 
@@ -118,20 +119,20 @@ def botocore(
         for name, path in chosen.items():
             target = str(Path(out) / f"{name}.yaml") if several and out is not None else out
             _check_absent(target, force)
-            text = read_document_text(path)
-            try:
-                with _limit_import(path):
+            with _limit_import(path):
+                text = read_document_text(path)
+                try:
                     imported = drop_invalid(read(parse_document(text, path), name))
-                    taxonomy = write_yaml(imported.data, _schema(target))
-            except NotImportable as problem:
-                if everything and problem.code == "no-failures":
-                    click.echo(f"{name}: {problem.message}; skipped", err=True)
-                    continue
-                raise import_refusal(problem, path, text) from None
+                except NotImportable as problem:
+                    if everything and problem.code == "no-failures":
+                        click.echo(f"{name}: {problem.message}; skipped", err=True)
+                        continue
+                    raise import_refusal(problem, path, text) from None
+                taxonomy = write_yaml(imported.data, _schema(target))
+                shown = name if is_packed(path) else path
+                report = _loss_report(imported, shown, document_places(text, path))
             _write(taxonomy, target, force)
-            shown = name if is_packed(path) else path
-            places = document_places(text, path)
-            reports.append(_loss_report(imported, shown, places)._replace(name=name))
+            reports.append(report._replace(name=name))
     except Unreadable as unreadable:
         return _print_problems(unreadable)
     _report(reports, style)
@@ -153,14 +154,15 @@ def problems(file: str, out: str | None, force: bool, style: str) -> int:
 
     try:
         _check_absent(out, force)
-        text = read_document_text(file)
-        table = parse_table(text, file)
-        try:
-            with _limit_import(file):
+        with _limit_import(file):
+            text = read_document_text(file)
+            table = parse_table(text, file)
+            try:
                 imported = drop_invalid(read(table.data, Path(file).name.split(".")[0]))
-        except NotImportable as problem:
-            raise import_refusal(problem, file, text, table.places) from None
-        _write(write_yaml(imported.data, _schema(out)), out, force)
+            except NotImportable as problem:
+                raise import_refusal(problem, file, text, table.places) from None
+            taxonomy = write_yaml(imported.data, _schema(out))
+        _write(taxonomy, out, force)
     except Unreadable as unreadable:
         return _print_problems(unreadable)
     _report([_loss_report(imported, file, table.places)], style)
@@ -192,16 +194,17 @@ def proto(
 
     try:
         _check_absent(out, force)
-        protos = read_protos(files, roots)
-        try:
-            with _limit_import(protos.given):
+        with _limit_import(files[0]):
+            protos = read_protos(files, roots)
+            try:
                 imported = drop_invalid(read(protos.descriptors.data, protos.named))
-        except NotImportable as problem:
-            path, places = protos.file_at(problem.pointer)
-            span = None if places is None else places.span(problem.pointer)
-            found = Diagnostic(problem.code, problem.message, path, span, hint=problem.hint)
-            raise Unreadable([found]) from None
-        _write(write_yaml(imported.data, _schema(out)), out, force)
+            except NotImportable as problem:
+                path, places = protos.file_at(problem.pointer)
+                span = None if places is None else places.span(problem.pointer)
+                found = Diagnostic(problem.code, problem.message, path, span, hint=problem.hint)
+                raise Unreadable([found]) from None
+            taxonomy = write_yaml(imported.data, _schema(out))
+        _write(taxonomy, out, force)
     except Unreadable as unreadable:
         return _print_problems(unreadable)
     losses = list(imported.losses)

@@ -11,7 +11,6 @@ import click
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.init import print_refusal, write_new
 from faultspec.cli.init_conformance import HERE, print_drafted, relative_path
-from faultspec.cli.interruption import LONGEST_COMPUTING, TimeIsUp, limit_computing
 from faultspec.cli.reporting import check_address, print_error
 from faultspec.cli.secrets import mask_draft
 from faultspec.language.schema import json_schema_text, schema_text
@@ -67,14 +66,9 @@ def draft_from(
         return 2
     shapes = group_shapes(found.answers)
     try:
-        with limit_computing(LONGEST_COMPUTING):
-            imported = draft_taxonomy(found.description, shapes)
+        imported = draft_taxonomy(found.description, shapes)
     except NotImportable as problem:
         print_error(problem.code, problem.message, problem.hint or "is this the right service?")
-        return 2
-    except TimeIsUp:
-        message = f"the draft takes more than {LONGEST_COMPUTING} seconds"
-        print_error("file-too-large", message, "draft it from a part of the document")
         return 2
     bare = plain_address(source) if is_url else source
     text = mask_draft(write_draft(imported, found.answers, bare, "faultspec.schema.json"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from faultspec.cli.interruption import INTERRUPTED
+from faultspec.cli.interruption import INTERRUPTED, LONGEST_COMPUTING, limit_computing
 from faultspec.cli.secrets import bypass_masks, mask_report
 from faultspec.diagnostics.printers import text
 
@@ -106,6 +106,7 @@ def find_taxonomy(how: str = "with --taxonomy FILE") -> str | None:
     return declared[0] if project is not None or os.path.isfile(declared[0]) else None
 
 
+@limit_computing(LONGEST_COMPUTING)
 def load_taxonomy(path: str | None, how: str = "with --taxonomy FILE") -> "Taxonomy":
     """Load a taxonomy; None is the one of the project, else taxonomy.yaml of the working directory.
     ``how``: in which way the command line names another. Raises UsageError if the project has
@@ -124,6 +125,7 @@ def load_taxonomy(path: str | None, how: str = "with --taxonomy FILE") -> "Taxon
     return loaded.taxonomy
 
 
+@limit_computing(LONGEST_COMPUTING)
 def load_description(path: str | None) -> "Description | None":
     """Load an OpenAPI document, if a path is given, and print a note about the references that
     leave it. Raises Refused.

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from faultspec.cli.interruption import LONGEST_COMPUTING, TimeIsUp, limit_computing
 from faultspec.cli.printing import format_option, print_in_format
 from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.diagnostics import printers
@@ -85,14 +84,10 @@ def command(
         raise click.BadParameter(f"{boundary!r} is not a boundary; there are {known}")
     classes = code_classes(loaded.taxonomy, bindings)
     try:
-        with limit_computing(LONGEST_COMPUTING):
-            program = read_program(Path(package), {classes.package})
-            trace = trace_program(program, loaded, classes, boundary)
+        program = read_program(Path(package), {classes.package})
+        trace = trace_program(program, loaded, classes, boundary)
     except TooLarge as error:
         raise click.UsageError(f"{error}: name a part of it") from None
-    except TimeIsUp:
-        message = f"{package} takes more than {LONGEST_COMPUTING} seconds: name a part of it"
-        raise click.UsageError(message) from None
     sources = _Sources(program, loaded.sources)
     print_in_format(trace.diagnostics, sources, style, text_to_stdout=True)
     click.echo(

@@ -1,0 +1,155 @@
+"""Commands that compute too long for what others wrote end, and say so."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faultspec.cli import COMMANDS, main
+from faultspec.cli.interruption import (
+    LONGEST_COMPILE,
+    LONGEST_COMPUTING,
+    TimeIsUp,
+    limit_computing,
+)
+from paths import ROOT
+from render.test_compile import TAXONOMY
+from support.memory import PROGRAM
+from targets.test_large_taxonomies import many_codes
+
+LIMITED = [name for name, entry in COMMANDS.items() if entry.seconds is not None]
+
+
+def compute(*_: object, **__: object) -> None:
+    """Compute without end, and take every error for a mishap."""
+    while True:
+        try:
+            sum(range(1_000))
+        except Exception:
+            continue
+
+
+def code_of(arguments: list[str]) -> object:
+    """The exit code of a command."""
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    return ended.value.code
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_command_ends_at_its_limit(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code is 2, and a hint names the remedy."""
+    address = f"{__name__}:endless"
+    monkeypatch.setitem(COMMANDS, name, COMMANDS[name]._replace(address=address, seconds=0.1))
+    monkeypatch.setitem(globals(), "endless", _command(compute))
+    assert code_of([name]) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("error[too-long]: this takes more than 0.1 seconds of the processor\n")
+    assert "hint: give it a smaller input" in shown
+
+
+def _command(callback: Any) -> Any:
+    import click
+
+    return click.Command("endless", callback=callback)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - LIMITED))
+def test_other_commands_stand_in_the_trust_model(name: str) -> None:
+    """A command without a limit of computing has its reason in SECURITY.md."""
+    lines = (ROOT / "SECURITY.md").read_text().split("\n- ")
+    assert f"`{name}`" in next(line for line in lines if line.startswith("Commands take"))
+
+
+@pytest.mark.parametrize(
+    "command", ["audit log.ndjson --taxonomy t.yaml", "serve t.yaml", "conform c.yaml"]
+)
+def test_what_they_read_is_limited(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands without a limit of their own have one for the taxonomy that they read."""
+    left: list[float] = []
+
+    def load(*_: object) -> None:
+        left.append(signal.getitimer(signal.ITIMER_VIRTUAL)[0])
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    Path("log.ndjson").write_text("{}\n")
+    Path("c.yaml").write_text("taxonomy: t.yaml\ntarget: {http: 'http://127.0.0.1:9'}\n")
+    monkeypatch.setattr("faultspec.language.load", load)
+    assert code_of(command.split()) == 130
+    assert len(left) == 1
+    assert 0 < left[0] < LONGEST_COMPUTING + 1
+    assert signal.getitimer(signal.ITIMER_VIRTUAL)[0] == 0
+
+
+def test_a_limit_within_a_limit_keeps_both() -> None:
+    """The inner one ends its block alone, and the outer one goes on."""
+    ended: list[float] = []
+    try:
+        with limit_computing(0.4):
+            with pytest.raises(TimeIsUp) as inner, limit_computing(0.1):
+                compute()
+            ended.append(inner.value.seconds)
+            compute()
+    except TimeIsUp as outer:
+        ended.append(outer.seconds)
+    assert ended == [0.1, 0.4]
+    with pytest.raises(TimeIsUp), limit_computing(0.1), limit_computing(60):
+        compute()
+
+
+def test_a_compile_that_is_ended_leaves_one_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever the time of a compile is up, its folder is the old one or the new one."""
+    monkeypatch.chdir(tmp_path)
+    taxonomy = Path("taxonomy.yaml")
+
+    def tree() -> dict[str, bytes]:
+        return {str(path): path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
+
+    def compiled(text: str, seconds: float) -> object:
+        taxonomy.write_text(text)
+        entry = COMMANDS["compile"]._replace(seconds=seconds)
+        monkeypatch.setitem(COMMANDS, "compile", entry)
+        return code_of(["compile", "taxonomy.yaml", "--out", "out"])
+
+    changed = TAXONOMY.replace("summary: ", "summary: Changed. ")
+    assert changed != TAXONOMY
+    assert compiled(changed, 60) == 0
+    new = tree()
+    assert compiled(TAXONOMY, 60) == 0
+    old = tree()
+    codes = set[object]()
+    for step in range(1, 20):
+        codes.add(compiled(changed, step * 0.016))
+        assert tree() in (old, new)
+        assert compiled(TAXONOMY, 60) == 0
+        assert tree() == old
+    assert codes == {0, 2}
+
+
+@pytest.mark.full
+def test_large_taxonomies_stay_far_below_the_limits(tmp_path: Path) -> None:
+    """10,000 codes take a fifth of the limit at most."""
+    old = many_codes(10_000)
+    (tmp_path / "old.yaml").write_text(old)
+    (tmp_path / "new.yaml").write_text(old.replace("retriable: false", "retriable: true"))
+    for arguments, limit in {
+        "lint new.yaml": LONGEST_COMPUTING,
+        "diff old.yaml new.yaml": LONGEST_COMPUTING,
+        "compile new.yaml --out out": LONGEST_COMPILE,
+    }.items():
+        before = os.times().children_user
+        done = subprocess.run(
+            [*PROGRAM, *arguments.split()], cwd=tmp_path, capture_output=True, check=False
+        )
+        assert done.returncode in (0, 1), done.stderr
+        assert os.times().children_user - before <= limit / 5
