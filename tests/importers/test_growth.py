@@ -88,6 +88,30 @@ def response(number: int) -> dict[str, Any]:
     return {"content": {"application/json": {"schema": schema, "example": example}}}
 
 
+def envelopes(count: int, statuses: tuple[str, ...] = ("404",)) -> dict[str, Any]:
+    """An OpenAPI document; each path has a failure whose body has an envelope of its own."""
+    text = {"type": "string"}
+    schemas = {
+        f"E{n}": {
+            "type": "object",
+            "required": ["code"],
+            "properties": {
+                "code": {"const": "failed"} if len(statuses) > 1 else text,
+                f"m{n}": text,
+                f"error{n}": {"type": "object", "properties": {"message": text}},
+            },
+        }
+        for n in range(count)
+    }
+    found = document(count)
+    found["components"] = {"schemas": schemas}
+    for n in range(count):
+        schema = {"$ref": f"#/components/schemas/E{n}"}
+        answer = {"description": "d", "content": {"application/json": {"schema": schema}}}
+        found["paths"][f"/p{n}"]["get"]["responses"] = dict.fromkeys(statuses, answer)
+    return found
+
+
 def shown(count: int) -> dict[str, Any]:
     """An OpenAPI document; each path has a failure with three examples of its own."""
     return {
@@ -126,6 +150,8 @@ CASES: dict[str, Callable[[int], object]] = {
     # A path is an operation, a code and an example, so a third of the size is as much work.
     "names": lambda n: look_up([Counted(f"name{i}") for i in range(n)]),
     "examples of paths": lambda n: openapi.read(shown(4 * n)),
+    "envelopes of OpenAPI": lambda n: drop_invalid(openapi.read(envelopes(n // 3))),
+    "constants of OpenAPI": lambda n: openapi.read(envelopes(n // 3, ("404", "409"))),
     "paths of OpenAPI": lambda n: drop_invalid(openapi.read(document(n // 3))),
 }
 

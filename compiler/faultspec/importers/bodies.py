@@ -2,7 +2,7 @@
 one, operations.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -145,6 +145,61 @@ class ImportedOperation:
     described: set[str] = field(default_factory=set)
 
 
+class FamilyIndex:
+    """Families by the names of their schemas and by their form: documents have thousands of them.
+
+    Families may be appended to the list, and bodies are added through ``add_body``.
+    """
+
+    def __init__(self, families: list[BodyFamily]) -> None:
+        self.families = families
+        self._positions: dict[BodyFamily, int] = {}
+        self._by_name: dict[str, set[int]] = {}
+        self._by_form: dict[_Form, BodyFamily] = {}
+
+    def find(self, names: Sequence[str | None], depth: int) -> BodyFamily | None:
+        """The first family that has schemas of all these names, and a wrapper of this depth."""
+        if not names or names[0] is None:
+            return None
+        self._update()
+        for position in sorted(self._by_name.get(names[0], ())):
+            family = self.families[position]
+            named = all(family.body_of_schema(name) is not None for name in names)
+            if named and len(family.wrapper_path) == depth:
+                return family
+        return None
+
+    def find_alike(self, made: BodyFamily) -> BodyFamily | None:
+        """The first family with the form of another: its places, and the members of its bodies."""
+        self._update()
+        return self._by_form.get(_form(made))
+
+    def add_body(self, family: BodyFamily, body: CodedBody) -> None:
+        """Add a body to a family, whose members it does not change."""
+        self._update()
+        family.bodies.append(body)
+        self._add_name(body, self._positions[family])
+
+    def _update(self) -> None:
+        for position in range(len(self._positions), len(self.families)):
+            family = self.families[position]
+            self._positions[family] = position
+            self._by_form.setdefault(_form(family), family)
+            for body in family.bodies:
+                self._add_name(body, position)
+
+    def _add_name(self, body: CodedBody, position: int) -> None:
+        if body.ref is not None:
+            self._by_name.setdefault(body.ref, set()).add(position)
+
+
+_Form = tuple[str, tuple[str, ...], frozenset[str]]
+
+
+def _form(family: BodyFamily) -> _Form:
+    return family.code_pointer, tuple(family.wrapper_path), frozenset(family.members())
+
+
 class ResponseDescription(NamedTuple):
     """The description of a response whose bodies name codes."""
 
@@ -165,4 +220,10 @@ class ImportedContract:
     header_components: list[str]
     families: list[BodyFamily] = field(default_factory=list)
     operations: list[ImportedOperation] = field(default_factory=list)
+    identities: set[str | None] = field(default_factory=set)
+    index: FamilyIndex = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.index = FamilyIndex(self.families)
+
     descriptions: list[ResponseDescription] = field(default_factory=list)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from faultspec.importers import ImportedTaxonomy, Json, NotImportable
-from faultspec.importers.bodies import ImportedContract, ImportedOperation
+from faultspec.importers.bodies import CodedBody, ImportedContract, ImportedOperation
 from faultspec.importers.build import build_taxonomy
 from faultspec.importers.clean import clean_document
 from faultspec.importers.families import find_union, read_family, reference_name
@@ -112,6 +112,7 @@ def _contract(reader: DocumentReader) -> ImportedContract:
 
 def _demote_constants(contract: ImportedContract) -> None:
     """A member with one constant over several statuses tells nothing: the status is the code."""
+    demoted: set[CodedBody] = set()
     for family in contract.families:
         statuses = {response.status for _, response in family.uses}
         if len({body.wire for body in family.bodies}) > 1 or len(statuses) < 2:
@@ -120,9 +121,10 @@ def _demote_constants(contract: ImportedContract) -> None:
             operation.coded = [body for body in operation.coded if body not in family.bodies]
             operation.uncoded.append(response)
         family.responses.clear()
-        contract.descriptions = [
-            found for found in contract.descriptions if not set(found.bodies) & set(family.bodies)
-        ]
+        demoted.update(family.bodies)
+    contract.descriptions = [
+        found for found in contract.descriptions if demoted.isdisjoint(found.bodies)
+    ]
 
 
 def _read_unions(
@@ -200,6 +202,7 @@ def _read_path(reader: DocumentReader, contract: ImportedContract, item: PathIte
             wire=_own_identity(reader, contract, identity, child(place, "operationId")),
         )
         contract.operations.append(operation)
+        contract.identities.add(operation.wire)
         for status, response, pointer in reader.responses(node, place):
             if _is_failure(reader, status, pointer):
                 read_response(
@@ -230,7 +233,7 @@ def _own_identity(
     """The operationId; None if there is none, or an operation before this one has it."""
     if identity is None:
         return None
-    if any(operation.wire == identity for operation in contract.operations):
+    if identity in contract.identities:
         reason = f"another operation is called `{identity}`; this one has no name"
         reader.lose(pointer, "collision", reason)
         return None

@@ -8,6 +8,7 @@ from faultspec.importers import Json
 from faultspec.importers.bodies import (
     BodyFamily,
     CodedBody,
+    FamilyIndex,
     ImportedContract,
     ImportedHeader,
     ImportedOperation,
@@ -124,7 +125,7 @@ def read_response(
     )
     if operation is not None and plain.media_types:
         operation.described.add(status)
-    coded = _coded_schema(reader, contract.families, schema, schema_pointer, status=status)
+    coded = _coded_schema(reader, contract.index, schema, schema_pointer, status=status)
     _lose_other_media(reader, body, child(pointer, "content"))
     if coded is not None:
         _add_coded_body(coded, plain, body, operation)
@@ -250,7 +251,7 @@ def _carry_schema(
 
 
 def _coded_schema(
-    reader: DocumentReader, families: list[BodyFamily], schema: Any, pointer: str, *, status: str
+    reader: DocumentReader, index: FamilyIndex, schema: Any, pointer: str, *, status: str
 ) -> _CodedSchema | None:
     """The codes of a body, new ones or known ones; None if its alternatives name no code."""
     if not isinstance(schema, Mapping):
@@ -264,7 +265,7 @@ def _coded_schema(
     listed = find_error_list(attempt, schema, pointer) if not union.path else None
     lists = [] if listed is None else [listed._replace(whole=schema, status=status)]
     for chosen in (*_choices(attempt, pointer, union), *lists):
-        found = _known_or_new(attempt, families, pointer, chosen)
+        found = _known_or_new(attempt, index, pointer, chosen)
         if found is not None:
             reader.add_losses(attempt.losses)
             rest = [] if chosen in lists else union.branches
@@ -292,37 +293,35 @@ def _choices(reader: DocumentReader, pointer: str, union: Union) -> Iterator[Uni
 
 
 def _known_or_new(
-    reader: DocumentReader, families: list[BodyFamily], pointer: str, union: Union
+    reader: DocumentReader, index: FamilyIndex, pointer: str, union: Union
 ) -> tuple[BodyFamily, list[CodedBody]] | None:
     """The family of these alternatives, and their codes in it.
 
-    A new family is added to ``families``.
+    A new family is added to the index.
     """
     names = union.names()
-    for family in families:
-        known = [body for body in map(family.body_of_schema, names) if body is not None]
-        if len(known) == len(names) and len(family.wrapper_path) == len(union.path):
-            return family, known
+    family = index.find(names, len(union.path))
+    if family is not None:
+        known = map(family.body_of_schema, names)
+        return family, [body for body in known if body is not None]
     made = read_family(reader, None, pointer, union)
     if made is None:
         return None
-    for family in families:
-        if (family.code_pointer, family.wrapper_path, family.members()) == (
-            made.code_pointer,
-            made.wrapper_path,
-            made.members(),
-        ):
-            return family, [_find_or_add_body(reader, family, body) for body in made.bodies]
+    family = index.find_alike(made)
+    if family is not None:
+        return family, [_find_or_add_body(reader, index, family, body) for body in made.bodies]
     made.name = names[0] if len(names) == 1 else None
-    families.append(made)
+    index.families.append(made)
     return made, list(made.bodies)
 
 
-def _find_or_add_body(reader: DocumentReader, family: BodyFamily, body: CodedBody) -> CodedBody:
+def _find_or_add_body(
+    reader: DocumentReader, index: FamilyIndex, family: BodyFamily, body: CodedBody
+) -> CodedBody:
     """The body of the family with the same code, or this one, added to the family."""
     known = family.body_of_code(body.wire)
     if known is None:
-        family.bodies.append(body)
+        index.add_body(family, body)
         return body
     if known.schema != body.schema:
         reason = f"`{body.wire}` has another schema elsewhere; that one is kept"

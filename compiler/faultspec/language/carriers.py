@@ -39,11 +39,18 @@ def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Env
         envelope
         for surface in taxonomy.surfaces.values()
         if reaches(surface, code, of_operation=of_operation)
-        for envelope in surface.envelopes
+        for envelope in _envelopes_for(code, surface)
         if envelope in taxonomy.envelopes  # a broken document may have lost it
         and uses_envelope(code, taxonomy.envelopes[envelope])
     )
     return tuple(taxonomy.envelopes[name] for name in names or taxonomy.envelopes)
+
+
+def _envelopes_for(code: Code, surface: Surface) -> tuple[str, ...]:
+    """The envelopes of a surface that come into question for a code."""
+    if len(code.envelopes) == 1:  # thousands of codes may each have an envelope of their own
+        return code.envelopes if code.envelopes[0] in surface.envelopes else ()
+    return surface.envelopes
 
 
 def http_carriers(

@@ -59,8 +59,9 @@ HEADER_FORMATS: Mapping[str, tuple[str, ...]] = {
 def read_envelopes(scope: Scope) -> dict[str, Envelope]:
     """The envelopes; each may use those above it."""
     found: dict[str, Envelope] = {}
+    shapes: dict[str, Node] = {}
     for name, data in scope.section("envelopes").items():
-        node = _compiled_shape(scope, name, data["shape"], found)
+        node = _compiled_shape(scope, name, data["shape"], shapes)
         if node is None:
             continue
         path: Path = ("envelopes", name)
@@ -80,6 +81,7 @@ def read_envelopes(scope: Scope) -> dict[str, Envelope]:
         _check_slots(scope, name, data["shape"], used=used, inherited=inherited)
         for slot in own:
             check_places(scope, own[slot], node, (*path, "fields", slot, "places"))
+        shapes[name] = node
         found[name] = Envelope(
             name=name,
             media_types=word_tuple(data.get("media_type")) or ("application/json",),
@@ -94,13 +96,11 @@ def read_envelopes(scope: Scope) -> dict[str, Envelope]:
 
 
 def _compiled_shape(
-    scope: Scope, name: str, picture: object, above: Mapping[str, Envelope]
+    scope: Scope, name: str, picture: object, above: Mapping[str, Node]
 ) -> Node | None:
     """The compiled picture, or None, with a problem unless an envelope that it uses has one."""
     try:
-        return shape.compile_shape(
-            picture, {used: envelope.shape for used, envelope in above.items()}
-        )
+        return shape.compile_shape(picture, above)
     except shape.ShapeError as error:
         known = scope.names("envelopes")
         uses_broken = error.path[-1:] == ("use",) and (

@@ -1,12 +1,12 @@
 """Lint rules about envelopes: their slots and fields, and what codes put into them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from faultspec.diagnostics.model import Path
 from faultspec.language import values
 from faultspec.language.carriers import carriers, decided_codes, uses_envelope
-from faultspec.language.model import IMPLIED, Code, Envelope, Field, HeaderRule, Taxonomy
+from faultspec.language.model import IMPLIED, Code, Envelope, Field, HeaderRule, Operation, Taxonomy
 from faultspec.language.pictures import fill_message, find_parameters, message_parameters
 from faultspec.lint.places import envelopes_of, requires_slot, slots_of, surfaces_of
 from faultspec.lint.rule import Remark, Subject, rule
@@ -95,20 +95,19 @@ def indistinct_codes(subject: Subject) -> Iterator[Remark]:
 
 def _indistinct_groups(taxonomy: Taxonomy) -> Iterator[tuple[Envelope, tuple[Code, ...]]]:
     """The codes that the same answer of an operation, or of any other call, may stand for."""
-    operations = taxonomy.operations.values()
-    listed = {name for each in operations for name in each.codes or ()}
-    # Operations with the same codes are alike.
-    alike = {(each.codes, tuple(each.errors)): each for each in operations}
+    listed = {name for each in taxonomy.operations.values() for name in each.codes or ()}
+    users = _EnvelopeUsers(taxonomy)
     statuses = _own_statuses(taxonomy)
     for surface in taxonomy.surfaces.values():
         for envelope in (taxonomy.envelopes[name] for name in surface.envelopes):
             if envelope.deciding_place is None:
                 continue
             by: Literal["status", "envelope"] = "envelope" if envelope.decides_code else "status"
-            for operation in (None, *alike.values()):
+            users_alone = taxonomy._replace(codes=users.codes(envelope))
+            for operation in (None, *users.operations(envelope)):
                 for status in (None,) if by == "envelope" else statuses:
                     found = decided_codes(
-                        taxonomy,
+                        users_alone,
                         envelope,
                         by=by,
                         status=status,
@@ -119,6 +118,52 @@ def _indistinct_groups(taxonomy: Taxonomy) -> Iterator[tuple[Envelope, tuple[Cod
                     # The operation tells apart shared codes that operations name.
                     if len(found) > 1 and not (operation is None and names <= listed):
                         yield envelope, found
+
+
+class _EnvelopeUsers:
+    """The codes and operations of each envelope, for taxonomies with an envelope for each code."""
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self._codes = taxonomy.codes
+        fallbacks = {fallback.code: None for fallback in taxonomy.fallbacks if fallback.code}
+        self._always = [name for name in fallbacks if name in taxonomy.codes]
+        self._order = {name: position for position, name in enumerate(taxonomy.codes)}
+        self._named: dict[str, list[str]] = {}
+        self._unnamed = [code.name for code in taxonomy.codes.values() if not code.envelopes]
+        for code in taxonomy.codes.values():
+            for envelope in code.envelopes:
+                self._named.setdefault(envelope, []).append(code.name)
+        # Operations with the same codes are alike.
+        alike = {(each.codes, tuple(each.errors)): each for each in taxonomy.operations.values()}
+        self._operations = list(alike.values())
+        self._by_code: dict[str, list[int]] = {}
+        self._by_own: dict[str | None, list[int]] = {}
+        for position, operation in enumerate(self._operations):
+            for name in {*(operation.codes or ()), *operation.variants}:
+                self._by_code.setdefault(name, []).append(position)
+            for code in operation.errors.values():
+                for own in code.envelopes or (None,):
+                    self._by_own.setdefault(own, []).append(position)
+
+    def codes(self, envelope: Envelope) -> Mapping[str, Code]:
+        """The shared codes that may use an envelope, and those of fallbacks, in their order."""
+        names = {*self._named.get(envelope.name, ()), *self._always}
+        if not envelope.decides_code:
+            names.update(self._unnamed)
+        return {name: self._codes[name] for name in sorted(names, key=self._order.__getitem__)}
+
+    def operations(self, envelope: Envelope) -> Iterator[Operation]:
+        """The operations that name one of these codes or have an own one, and one of the others."""
+        found = {
+            position for name in self.codes(envelope) for position in self._by_code.get(name, ())
+        }
+        found.update(self._by_own.get(envelope.name, ()))
+        if not envelope.decides_code:
+            found.update(self._by_own.get(None, ()))
+        others = (n for n in range(len(self._operations)) if n not in found)
+        other = next(others, None)
+        for position in sorted(found if other is None else {*found, other}):
+            yield self._operations[position]
 
 
 def _own_statuses(taxonomy: Taxonomy) -> list[int]:
