@@ -16,7 +16,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -579,7 +579,217 @@ def test_a_hostile_service_is_judged_within_bounds(name: str, tmp_path: Path) ->
     assert bool(done.report.get("clauses")) == HOSTILE[name].judged
 
 
+@dataclass(frozen=True)
+class HostileInput:
+    """What a command reads or contacts: a function that prepares a folder by the address of a
+    hostile service, and the command line.
+    """
+
+    what: str
+    prepare: Callable[[Path, str], None]
+    command: tuple[str, ...]
+    answer: Answer | None = None
+    quick: bool = False
+
+
+def write_archive(folder: Path, _: str) -> None:
+    """A HAR of 100 MB."""
+    request = {"method": "GET", "url": "http://service/", "headers": []}
+    content = {"mimeType": "application/json", "text": json.dumps({"code": "x" * 20_000})}
+    answer = {"status": 404, "headers": [], "content": content}
+    entry = json.dumps({"request": request, "response": answer}) + ",\n"
+    with (folder / "big.har").open("w") as file:
+        file.write('{"log": {"entries": [')
+        for _part in range(100_000_000 // len(entry)):
+            file.write(entry)
+        file.write(entry.rstrip(",\n") + "]}}")
+
+
+def write_shapes(folder: Path, _: str) -> None:
+    """A model of botocore with 40 errors that each have 30 errors as members."""
+    shapes = {
+        f"E{n}": {
+            "type": "structure",
+            "exception": True,
+            "members": {f"m{k}": {"shape": f"E{(n + k) % 40}"} for k in range(30)},
+        }
+        for n in range(40)
+    }
+    model = {"metadata": {"protocol": "json"}, "operations": {}, "shapes": shapes}
+    (folder / "service-2.json").write_text(json.dumps(model))
+
+
+def write_program(folder: Path, _: str) -> None:
+    """A program of nearly a million nodes of syntax, in which each function calls another."""
+    (folder / "app").mkdir()
+    text = "".join(f"def f{n}():f{n * 7 % 14_000}()\n" for n in range(14_000))
+    for number in range(9):
+        (folder / f"app/m{number}.py").write_text(text)
+
+
+def write_encoded(folder: Path, _: str) -> None:
+    """Sources whose decoder takes quadratic time."""
+    (folder / "app").mkdir()
+    for number in range(10):
+        text = "# coding: punycode\n#-" + "zz9" * 174_000
+        (folder / f"app/m{number}.py").write_text(text)
+
+
+def write_links(folder: Path, url: str) -> None:
+    """A taxonomy that links to a service."""
+    link = f"docs: {url}/page, "
+    (folder / "linked.yaml").write_text(TAXONOMY.replace("absent: {", "absent: {" + link))
+
+
+def write_test(folder: Path, url: str) -> None:
+    """A test that reads the beginning of an answer."""
+    (folder / "test_stream.py").write_text(
+        "import httpx\n\n"
+        "def test_stream(faultspec):\n"
+        "    with httpx.Client() as client:\n"
+        "        faultspec.client(client)\n"
+        f"        with client.stream('GET', '{url}/events') as answer:\n"
+        "            assert sum(len(line) for line, _ in zip(answer.iter_lines(), range(200_000)))\n"
+    )
+
+
+HOSTILE_INPUTS: dict[str, HostileInput] = {
+    "archive": HostileInput(
+        "`audit` of a HAR of 100 MB",
+        write_archive,
+        (*PROGRAM, "audit", "big.har", "--taxonomy", "taxonomy.yaml"),
+    ),
+    "shapes": HostileInput(
+        "`import botocore` of a model whose shapes multiply",
+        write_shapes,
+        (*PROGRAM, "import", "botocore", "service-2.json", "--out", "imported.yaml"),
+    ),
+    "program": HostileInput(
+        "`trace-code` of a program of nearly a million nodes of syntax",
+        write_program,
+        (*PROGRAM, "trace-code", "app", "--taxonomy", "taxonomy.yaml"),
+    ),
+    "encoded": HostileInput(
+        "`trace-code` of sources in Punycode",
+        write_encoded,
+        (*PROGRAM, "trace-code", "app", "--taxonomy", "taxonomy.yaml"),
+        quick=True,
+    ),
+    "links": HostileInput(
+        "`lint --links`, and a redirect with a body of gigabytes",
+        write_links,
+        (*PROGRAM, "lint", "linked.yaml", "--links"),
+        answer=repeats(
+            b"HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 99999999999\r\n\r\n",
+            bytes(1 << 20),
+        ),
+    ),
+    "stream": HostileInput(
+        "a test under pytest that streams an answer without an end",
+        write_test,
+        (
+            *(sys.executable, "-m", "pytest", "-q", "test_stream.py"),
+            "--faultspec=taxonomy.yaml",
+        ),
+        answer=repeats(
+            b"HTTP/1.1 404 Not Found\r\nContent-Type: text/event-stream\r\n\r\n",
+            b"data: {}\n\n" * 1_000,
+        ),
+    ),
+}
+
+MOST_SECONDS = 60
+"""Seconds of a command over hostile input. The longest that were seen took a third."""
+
+
+def read_hostile(hostile: HostileInput, folder: Path) -> Measured:
+    """Run a command over hostile input, in a process with a limit of memory."""
+    (folder / "taxonomy.yaml").write_text(TAXONOMY)
+    service = Hostile(hostile.what)
+    if hostile.answer is not None:
+        service = replace(service, answer=hostile.answer)
+    with serving(service) as url:
+        hostile.prepare(folder, url)
+        began = time.monotonic()
+        process = subprocess.run(
+            [
+                *(sys.executable, "-c", LAUNCHER, str(ADDRESS_SPACE), str(folder / "peak")),
+                *hostile.command,
+            ],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        seconds = time.monotonic() - began
+    lines = (process.stdout + process.stderr).splitlines()
+    return Measured(
+        code=process.returncode,
+        seconds=seconds,
+        megabytes=int((folder / "peak").read_text()) // 1024,
+        report={},
+        page=0,
+        errors=next((line for line in reversed(lines) if line.strip()), ""),
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if hostile.quick else [pytest.mark.full])
+        for name, hostile in HOSTILE_INPUTS.items()
+    ],
+)
+def test_hostile_input_is_read_within_bounds(name: str, tmp_path: Path) -> None:
+    """The command ends in time, in bounded memory, with a documented exit code."""
+    done = read_hostile(HOSTILE_INPUTS[name], tmp_path)
+    assert done.code in (0, 1, 2), done
+    assert "Traceback" not in done.errors
+    assert done.seconds <= MOST_SECONDS
+    assert done.megabytes <= MEGABYTES
+
+
 PAGE = ROOT / "docs" / "chaos.md"
+
+INPUTS_HEADING = """
+## Hostile input
+
+Each row is a command over a file, a folder or an answer that attacks it. *Seconds* are those of the
+whole command.
+
+| hostile | what the command said last | exit code | seconds | memory |
+|---|---|---|---|---|
+"""
+
+
+def input_row(hostile: HostileInput, done: Measured) -> str:
+    """A row of the second table."""
+    said = re.sub(r"\d+\.\d+ ?s", "… s", " ".join(done.errors.split())).replace("|", "\\|")[:160]
+    figures = f"{done.code} | {done.seconds:.1f} s | {done.megabytes} MB"
+    return f"| {hostile.what} | {said} | {figures} |\n"
+
+
+def test_the_page_lists_every_hostile_input(tmp_path: Path) -> None:
+    """The second table has a row for each, within the bounds."""
+    services, heading, inputs = PAGE.read_text(encoding="utf-8").partition(INPUTS_HEADING)
+    if os.environ.get("FAULTSPEC_WRITE") == "1":
+        rows = []
+        for name, hostile in HOSTILE_INPUTS.items():
+            folder = tmp_path / name
+            folder.mkdir()
+            rows.append(input_row(hostile, read_hostile(hostile, folder)))
+        heading, inputs = INPUTS_HEADING, "".join(rows)
+        PAGE.write_text(services + heading + inputs, encoding="utf-8")
+    assert heading
+    lines = inputs.splitlines()
+    assert [line.split(" | ")[0].removeprefix("| ") for line in lines] == [
+        hostile.what for hostile in HOSTILE_INPUTS.values()
+    ]
+    for line in lines:
+        seconds, memory = re.findall(r"([\d.]+) (?:s|MB) \|", line)[-2:]
+        assert float(seconds) <= MOST_SECONDS, line
+        assert int(memory) <= MEGABYTES, line
+
 
 HEADING = f"""# Hostile services
 
@@ -610,8 +820,9 @@ def test_the_page_lists_every_hostile_service(tmp_path: Path) -> None:
             for old in tmp_path.iterdir():
                 old.unlink()
             rows.append(row(hostile, judge_hostile(hostile, tmp_path)))
-        PAGE.write_text(HEADING + "".join(rows), encoding="utf-8")
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
+        _, heading, inputs = PAGE.read_text(encoding="utf-8").partition(INPUTS_HEADING)
+        PAGE.write_text(HEADING + "".join(rows) + heading + inputs, encoding="utf-8")
+    lines = PAGE.read_text(encoding="utf-8").partition(INPUTS_HEADING)[0].splitlines()
     rows = [line for line in lines if re.search(r"\d MB \|$", line)]
     assert [line.split(" | ")[0].removeprefix("| ") for line in rows] == [
         hostile.what.replace("|", "\\|") for hostile in HOSTILE.values()
