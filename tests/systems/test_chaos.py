@@ -581,8 +581,8 @@ def test_a_hostile_service_is_judged_within_bounds(name: str, tmp_path: Path) ->
 
 @dataclass(frozen=True)
 class HostileInput:
-    """What a command reads or contacts: a function that prepares a folder by the address of a
-    hostile service, and the command line.
+    """A command over hostile input. ``prepare``: writes the input into a folder, by the address
+    of a hostile service.
     """
 
     what: str
@@ -764,9 +764,9 @@ whole command.
 
 def input_row(hostile: HostileInput, done: Measured) -> str:
     """A row of the second table."""
-    said = re.sub(r"\d+\.\d+ ?s", "… s", " ".join(done.errors.split())).replace("|", "\\|")[:160]
+    last = re.sub(r"\d+\.\d+ ?s", "… s", " ".join(done.errors.split())).replace("|", "\\|")[:160]
     figures = f"{done.code} | {done.seconds:.1f} s | {done.megabytes} MB"
-    return f"| {hostile.what} | {said} | {figures} |\n"
+    return f"| {hostile.what} | {last} | {figures} |\n"
 
 
 def test_the_page_lists_every_hostile_input(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from faultspec.cli.interruption import (
     LONGEST_COMPUTING,
     TimeIsUp,
     end_by_interrupt,
+    interruption_behind,
     limit_computing,
 )
 
@@ -212,13 +213,8 @@ def finish(work: Callable[[], Any]) -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        return INTERRUPTED
-    except TimeIsUp as reached:
-        message = f"this takes more than {reached.seconds:g} seconds of the processor"
-        click.echo(f"error[too-long]: {message}\n  = hint: give it a smaller input", err=True)
-        return 2
+    except (click.Abort, KeyboardInterrupt, TimeIsUp) as error:
+        return _end_early(error)
     except BrokenPipeError:
         # The reader of our output has ended (`| head`). Python would report it when it flushes at
         # exit.
@@ -234,6 +230,9 @@ def finish(work: Callable[[], Any]) -> int:
         click.echo("  = hint: make sure that the file is there and can be used", err=True)
         return 2
     except Exception as error:
+        interruption = interruption_behind(error)
+        if interruption is not None:
+            return _end_early(interruption)
         if os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0"):
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split())
@@ -246,3 +245,13 @@ def finish(work: Callable[[], Any]) -> int:
         )
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _end_early(reason: BaseException) -> int:
+    """Say why a command ended early, and return its exit code."""
+    if isinstance(reason, TimeIsUp):
+        message = f"this takes more than {reason.seconds:g} seconds of the processor"
+        click.echo(f"error[too-long]: {message}\n  = hint: give it a smaller input", err=True)
+        return 2
+    click.echo("interrupted", err=True)
+    return INTERRUPTED

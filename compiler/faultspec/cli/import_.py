@@ -30,7 +30,7 @@ from faultspec.importers import Decision, ImportedTaxonomy, Loss, NotImportable
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.openapi.source_map import SourceMap, source_map
-from faultspec.source.whole_file import write_whole
+from faultspec.source.whole_file import create_whole, write_whole
 
 _OUT = click.option(
     "--out", type=click.Path(), metavar="FILE", help="The file of the taxonomy; default: stdout."
@@ -292,8 +292,7 @@ def _write(text: str, out: str | None, force: bool) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if not force:
-            with target.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            create_whole(target, text.encode("utf-8"))
         else:
             write_whole(target, text.encode("utf-8"))
     except FileExistsError:

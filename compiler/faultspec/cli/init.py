@@ -12,6 +12,7 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.printers import text
 from faultspec.language.schema import json_schema_text, schema_text
 from faultspec.project import FILE
+from faultspec.source.whole_file import create_whole
 
 #: The other kinds of file that `init` creates, each imported on demand.
 KINDS: Mapping[str, str] = {
@@ -136,8 +137,7 @@ def _create(file: str, starter: str, schema: tuple[str, str], following: str) ->
 
 def write_new(path: Path, content: str) -> None:
     """Write a file that does not exist. Raises OSError: FileExistsError if it does."""
-    with path.open("x", encoding="utf-8", newline="\n") as out:
-        out.write(content)
+    create_whole(path, content.encode("utf-8"))
 
 
 def print_refusal(code: str, message: str, path: str, hint: str | None = None) -> int:

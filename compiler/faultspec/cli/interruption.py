@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,9 @@ SAME = 0.1
 
 INTERRUPTED = 130
 """The exit code of an interrupted command: 128 + SIGINT."""
+
+_LATER = 0.01
+"""Seconds until an interruption that was ignored comes again."""
 
 LONGEST_COMPUTING = 120
 """Seconds of the processor for what a command computes of a taxonomy, a document or a program of
@@ -48,8 +52,31 @@ class Interruption:
 
 
 def end_by_interrupt() -> None:
-    """Let these signals interrupt the process."""
+    """Let these signals interrupt the process, whatever it is doing.
+
+    Python ignores an exception in a finaliser or a callback. An interruption there comes again.
+    """
     handle_signals(Interruption())
+    show = sys.unraisablehook
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    def interrupt_later(ignored: "sys.UnraisableHookArgs") -> None:
+        if issubclass(ignored.exc_type, KeyboardInterrupt) and hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, interrupt)
+            signal.setitimer(signal.ITIMER_REAL, _LATER)
+        elif not issubclass(ignored.exc_type, TimeIsUp):  # a limit comes again by itself
+            show(ignored)
+
+    sys.unraisablehook = interrupt_later
+
+
+def interruption_behind(error: BaseException | None) -> "KeyboardInterrupt | TimeIsUp | None":
+    """The interruption that an error was made of, as Python does where a class is made."""
+    while error is not None and not isinstance(error, KeyboardInterrupt | TimeIsUp):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def handle_signals(handler: Handler) -> None:

@@ -32,6 +32,24 @@ def write_whole(path: Path, content: bytes, mode: int | None = None) -> None:
         raise
 
 
+def create_whole(path: Path, content: bytes) -> None:
+    """Create a file whole or not at all. Raises OSError: FileExistsError if it exists."""
+    if os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with os.fdopen(os.open(beside, _NEW, 0o666), "wb") as file:
+            file.write(content)
+        try:
+            os.link(beside, path)
+        except FileExistsError:
+            raise
+        except OSError:  # some file systems have no hard links
+            beside.rename(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
 #: Seconds for which a pipe may be full. Its reader is a process on this machine.
 _PATIENCE = 10
 
