@@ -99,7 +99,7 @@ def find_environment_secrets(environment: Mapping[str, str]) -> Iterator[tuple[s
 
 #: A header and its value, as a line, an argument or a mapping of YAML has them.
 _HEADER = re.compile(
-    r"([A-Za-z][\w-]*)[\"']?[ \t]*:[ \t]*(?!//)(?:\"([^\"\r\n]*)|'([^'\r\n]*)|([^\r\n{}[,\"']+))"
+    r"([A-Za-z][\w-]{0,100})[\"']?[ \t]*:[ \t]*(?!//)(?:\"([^\"\r\n]*)|'([^'\r\n]*)|([^\r\n{}[,\"']+))"
 )
 
 
