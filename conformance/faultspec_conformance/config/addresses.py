@@ -14,8 +14,13 @@ from faultspec_conformance.config.model import SECRET_NAME, is_credential
 ADDRESS = re.compile(r"(https?:)//(\S*)", re.IGNORECASE)
 """An address in a text."""
 
-#: What precedes the path of an address. A port that is none belongs to a password with a `/`.
-_AUTHORITY = re.compile(r"[^/?#@]*:(?!\d{1,5}(?:[/?#]|$))\S*@|[^/?#]*@")
+#: The beginning of an address up to its path or the end of a user name.
+_HEAD = re.compile(r"[^/?#@]*")
+
+#: A colon that no port follows. What follows is a password, which may have a `/`.
+_COLON = re.compile(r":(?!\d{1,5}(?:[/?#]|$))")
+
+_BLANK = re.compile(r"\s")
 
 #: A user name or a value that texts have by chance.
 _ORDINARY = re.compile(r"[A-Za-z]{1,16}|[\d.,:-]{1,10}|v\d+")
@@ -37,11 +42,24 @@ class AddressParts(NamedTuple):
 def split_address(url: str) -> AddressParts:
     """The parts of an address, which may be no valid one."""
     scheme, slashes, rest = url.partition("://")
-    found = _AUTHORITY.match(rest)
-    user, _, password = (found[0][:-1] if found else "").partition(":")
-    location, _, query = rest[found.end() if found else 0 :].partition("#")[0].partition("?")
+    end = _find_location(rest)
+    user, _, password = rest[: max(0, end - 1)].partition(":")
+    location, _, query = rest[end:].partition("#")[0].partition("?")
     parameters = tuple(filter(None, re.split("[&;]", query)))
     return AddressParts(f"{scheme}{slashes}{location}", user, password, parameters)
+
+
+def _find_location(rest: str) -> int:
+    """Where the host begins in an address without its scheme, after user name and password."""
+    head = _HEAD.match(rest)
+    end = head.end() if head is not None else 0
+    blank = _BLANK.search(rest, end)
+    last = rest.rfind("@", end, len(rest) if blank is None else blank.start())
+    begin = max((found.end() for found in _BLANK.finditer(rest, 0, end)), default=0)
+    colons = (found.start() for found in re.finditer(":", rest[begin:end]))
+    if last >= 0 and any(_COLON.match(rest, begin + colon) for colon in colons):
+        return last + 1
+    return end + 1 if rest[end : end + 1] == "@" else 0
 
 
 def plain_address(url: str) -> str:
@@ -97,9 +115,11 @@ def find_environment_secrets(environment: Mapping[str, str]) -> Iterator[tuple[s
             yield text, "${" + name + "}"
 
 
-#: A header and its value, as a line, an argument or a mapping of YAML has them.
+#: A header and its value, as a line, an argument or a mapping of YAML has them. Of a name of more
+#: than 101 characters the end counts: each letter may begin a name, so the time is bounded by it.
 _HEADER = re.compile(
-    r"([A-Za-z][\w-]{0,100})[\"']?[ \t]*:[ \t]*(?!//)(?:\"([^\"\r\n]*)|'([^'\r\n]*)|([^\r\n{}[,\"']+))"
+    r"([A-Za-z][\w-]{0,100})[\"']?[ \t]*:[ \t]*(?!//)"
+    r"(?:\"([^\"\r\n]*)|'([^'\r\n]*)|([^\r\n{}[,\"']+))"
 )
 
 

@@ -1,0 +1,53 @@
+"""The secrets of addresses and headers in texts that others wrote."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faultspec_conformance.config.addresses import find_written_secrets, split_address
+from support.examples import examples
+
+#: Signs of a hostile text. A quadratic search takes minutes.
+MANY = 200_000
+
+#: What precedes the path of an address, as one expression. It takes quadratic time.
+AUTHORITY = re.compile(r"[^/?#@]*:(?!\d{1,5}(?:[/?#]|$))\S*@|[^/?#@]*@")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * MANY,
+        "a-" * (MANY // 2),
+        "http://" + "a" * MANY,
+        "http://" + ":" * MANY,
+        "http://" + "a:" * (MANY // 2),
+        "http://" + "@" * MANY,
+        "token: " * (MANY // 7),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_long_texts_are_read_in_linear_time(text: str) -> None:
+    """A long comment or address in a configuration does not hold the command."""
+    list(find_written_secrets(text))
+
+
+def test_the_end_of_a_long_name_says_what_a_header_is() -> None:
+    """A value is a secret however long the name before its mark is."""
+    assert ("hunter2secret", "***") in [*find_written_secrets("x" * 300 + "-token: hunter2secret")]
+
+
+@examples(200)
+@given(st.text(alphabet="a1:@/?# 9\n", max_size=14))
+def test_user_and_password_end_where_the_host_begins(rest: str) -> None:
+    """They are what the expression finds: a colon without a port after it begins a password, which
+    may have signs of a path.
+    """
+    found = AUTHORITY.match(rest)
+    parts = split_address(f"http://{rest}")
+    assert f"{parts.user}:{parts.password}".strip(":") == (found[0][:-1] if found else "").strip(
+        ":"
+    )
