@@ -69,6 +69,24 @@ const ASKED = {
       text: given === undefined ? null : Object.entries(given).map(([name, each]) => module.rendering(name, error, each)),
     };
   },
+  // An answer of a taxonomy's vectors: what is read in it, and every step of its retries.
+  vector: (module, { body, answer, plans, now, chance }) => {
+    const error = module.parse(body, answer);
+    const steps = plans.map(({ idempotent, steps }) => {
+      let state = module.startRetry(error);
+      return steps.map(() => {
+        const { retry, reason, delay, jitterBand, state: next } = module.planRetry(error, state, {
+          idempotent,
+          now,
+          random: () => chance,
+        });
+        const attempt = state.attempt;
+        state = next;
+        return { attempt, retry, reason, delay, band: jitterBand };
+      });
+    });
+    return { error, steps };
+  },
 };
 
 const answers = [];

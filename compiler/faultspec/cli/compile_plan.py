@@ -29,7 +29,7 @@ from faultspec.render.ownership import refuse_irregular
 from faultspec.render.rendering import RenderedFile
 from faultspec.source import SourceError, read_bytes
 from faultspec.source.whole_file import write_whole
-from faultspec.targets import SHIPPED, CompileTarget, TargetError
+from faultspec.targets import SHIPPED, CompileTarget, TargetError, default_targets
 from faultspec.targets.custom import targets_in
 
 #: The output folder without an argument and without a project file.
@@ -150,13 +150,17 @@ def _shared_step(
     those that the manifest names.
     """
     folder = Path(destination.folder)
+    before, usual = recorded_targets(folder), default_targets(known)
     declared = known if destination.targets is None else destination.targets
+    if destination.targets is None and not names and not (manifest_decides and before):
+        declared = usual
     chosen = [name for name in declared if name not in destination.excluded]
-    before = recorded_targets(folder)
     whole, recorded = False, before
     if names:
         chosen = [name for name in dict.fromkeys(names) if name in chosen]
         owned = tuple(chosen)
+        if before is None and not usual.keys() >= {*chosen}:
+            before = tuple(usual)
         if before is not None:
             recorded = tuple(sorted({*before, *chosen}))
     else:

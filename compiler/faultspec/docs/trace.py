@@ -18,7 +18,7 @@ from faultspec.language.scope import word_tuple
 from faultspec.render import render
 from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import resolve
-from faultspec.targets import SHIPPED
+from faultspec.targets import default_targets
 
 #: Why answers do not show a section, and the families of clauses that check it otherwise.
 #: Obligations have reasons of their own, and a ruling is traced through the constructs that cite
@@ -124,7 +124,7 @@ def _files(data: Mapping[str, object]) -> Files:
     """All generated files."""
     found = _read(data).taxonomy
     assert found is not None
-    return render(found, SHIPPED.values(), "")
+    return render(found, default_targets().values(), "")
 
 
 def _compile_without(data: Mapping[str, object], path: tuple[str, ...]) -> Files | None:
@@ -138,7 +138,7 @@ def _compile_without(data: Mapping[str, object], path: tuple[str, ...]) -> Files
             _remove(rest, removed)
         loaded = _read(rest)
         if loaded.taxonomy is not None:
-            return render(loaded.taxonomy, SHIPPED.values(), "")
+            return render(loaded.taxonomy, default_targets().values(), "")
         gone = [
             diagnostic.pointer
             for diagnostic in loaded.diagnostics
@@ -248,7 +248,7 @@ def page(loaded: Iterable[tuple[str, LoadedTaxonomy]]) -> str:
                 _abbreviate([".".join(path) for path in held.constructs]),
                 ", ".join(
                     target
-                    for target in SHIPPED
+                    for target in default_targets()
                     if any(target in made[path] for path in held.constructs)
                 ),
                 _abbreviate(held.clauses),

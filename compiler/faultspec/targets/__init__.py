@@ -61,6 +61,8 @@ class CompileTarget(NamedTuple):
 
     ``tried_codes``: the most codes whose output is known to compile or to be imported
     (``tests/targets/test_large_taxonomies.py``); None where nothing compiles the output.
+
+    ``named_only``: it is compiled where it is named, not where all targets are.
     """
 
     name: str
@@ -70,6 +72,7 @@ class CompileTarget(NamedTuple):
     copied: str | None = None
     packaged: str | None = None
     tried_codes: int | None = None
+    named_only: bool = False
 
     def context(self, taxonomy: Taxonomy, model: Model) -> Context | None:
         """The values for this target's templates, or None if it has no files."""
@@ -97,7 +100,11 @@ _TRIED_CODES = 10_000
 
 
 def _shipped_target(
-    name: str, summary: str, *outputs: Output, packaged: str | None = None
+    name: str,
+    summary: str,
+    *outputs: Output,
+    packaged: str | None = None,
+    named_only: bool = False,
 ) -> CompileTarget:
     """A target whose view is that of its module. One with a package has files taken over
     verbatim.
@@ -111,6 +118,7 @@ def _shipped_target(
         copied=f"{module}:runtime_files" if packaged else None,
         packaged=packaged,
         tried_codes=_TRIED_CODES if packaged else None,
+        named_only=named_only,
     )
 
 
@@ -246,8 +254,30 @@ _TARGETS = (
         Output("overlay.json.jinja", "openapi-3.1.overlay.json"),
         Output("overlay-3.0.json.jinja", "openapi-3.0.overlay.json"),
     ),
+    _shipped_target(
+        "vectors",
+        "answers, what a client reads in them, and its retries, as JSON: the proof of a port",
+        Output("vectors.json.jinja", "vectors.json"),
+        Output("vectors.schema.json.jinja", "vectors.schema.json"),
+        named_only=True,
+    ),
 )
 
 SHIPPED: Mapping[str, CompileTarget] = {target.name: target for target in _TARGETS}
 
-__all__ = ["LISTS", "SHIPPED", "CompileTarget", "Context", "Model", "Output", "TargetError"]
+
+def default_targets(known: Mapping[str, CompileTarget] = SHIPPED) -> Mapping[str, CompileTarget]:
+    """Those of the known targets that are compiled where none are named."""
+    return {name: target for name, target in known.items() if not target.named_only}
+
+
+__all__ = [
+    "LISTS",
+    "SHIPPED",
+    "CompileTarget",
+    "Context",
+    "Model",
+    "Output",
+    "TargetError",
+    "default_targets",
+]

@@ -15,7 +15,7 @@ from faultspec import language
 from faultspec.diagnostics import printers
 from faultspec.language.model import Taxonomy
 from faultspec.render import render, write
-from faultspec.targets import SHIPPED
+from faultspec.targets import default_targets
 from faultspec_conformance import reports
 from faultspec_conformance.config import read_config
 from faultspec_conformance.drivers.serving import serving
@@ -65,8 +65,8 @@ def demonstrate(path: str, out: Path, sin: str, echo: Print) -> int:
         echo(printers.text(loaded.diagnostics, loaded.sources))
         return 2
     echo(f"{path}: {len(loaded.taxonomy.codes)} codes, no errors")
-    tree = render(loaded.taxonomy, SHIPPED.values(), Path(path).name)
-    write(tree, out / "generated", list(SHIPPED))
+    tree = render(loaded.taxonomy, default_targets().values(), Path(path).name)
+    write(tree, out / "generated", list(default_targets()))
     echo(f"compiled {len(tree)} files into {out / 'generated'}\n")
 
     echo("The orders service without a mistake:\n")

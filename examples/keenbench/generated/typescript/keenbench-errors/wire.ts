@@ -190,9 +190,7 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
   const data = decoded(body);
   const raw = data === undefined ? body : data;
   const slots = read(data)?.slots ?? new Map<string, unknown>();
-  const wire = slots.get("code");
-  const code =
-    typeof wire === "string" || typeof wire === "number" ? wire : null;
+  const code = wireIn(slots.get("code"));
   const operation = answer.operation ?? null;
   const entry = code === null ? undefined : entryOf(code, operation);
   const details = detailsIn(slots.get("details"));
@@ -253,8 +251,7 @@ export function isEnvelope(body: unknown): body is Envelope {
 /** The value of the code slot of a body that fits an envelope, null for any other. */
 export function fittingCode(body: unknown, _answer: Answer = {}): Wire | null {
   const found = read(decoded(body));
-  const wire = found?.fits === true ? found.slots.get("code") : null;
-  return typeof wire === "string" || typeof wire === "number" ? wire : null;
+  return found?.fits === true ? wireIn(found.slots.get("code")) : null;
 }
 
 /** The value of a JSON text, undefined if it is not JSON; any other value as it is. */
@@ -278,6 +275,12 @@ function read(data: unknown): Extraction | undefined {
   const coded = readings.filter(({ slots }) => slots.has("code"));
   const likely = fitting.length > 0 ? fitting : coded;
   return likely.find(({ slots }) => isDeclared(slots.get("code"))) ?? likely[0];
+}
+
+/** The value if it may be that of a code: a text, or a whole number. */
+function wireIn(value: unknown): Wire | null {
+  if (typeof value === "string") return value;
+  return typeof value === "number" && Number.isInteger(value) ? value : null;
 }
 
 function detailsIn(value: unknown): d.Details {
