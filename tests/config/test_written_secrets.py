@@ -10,7 +10,7 @@ from faultspec_conformance.config.addresses import find_written_secrets, split_a
 from support.examples import examples
 
 #: Signs of a hostile text. A quadratic search takes minutes.
-MANY = 200_000
+MANY = 400_000
 
 #: What precedes the path of an address, as one expression. It takes quadratic time.
 AUTHORITY = re.compile(r"[^/?#@]*:(?!\d{1,5}(?:[/?#]|$))\S*@|[^/?#@]*@")
