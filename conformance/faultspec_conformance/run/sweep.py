@@ -105,7 +105,12 @@ def sweep(session: HttpSession, *, seed: int) -> Swept:
     """
     operations, notes = take_part(session)
     if not operations:
-        why = "no sweep: the OpenAPI document has no operation that may be called"
+        held = bool(session.description.operations)
+        why = (
+            "no sweep: no operation of the OpenAPI document may be called"
+            if held
+            else "no sweep: no operation is described"
+        )
         return Swept(notes=(why, *notes), complete=True)
     if session.observations.ended is not None:
         return Swept(not_run=(f"the sweep: {session.observations.ended}",))

@@ -70,7 +70,10 @@ def fetch_description(
             found, _ = parse_leniently(answer.body.decode("utf-8", "replace"))
             if found is not None:
                 return read_at(found, path, address=_full_url(place, driver))
-    note = f"no OpenAPI document was found at {', '.join(places)}"
+    note = (
+        f"no OpenAPI document was found at {', '.join(places)}, so no operation of it was called; "
+        "`--openapi PATH` names one"
+    )
     return Description(base=path.rstrip("/")), (note,)
 
 
