@@ -302,7 +302,7 @@ def test_an_answer_that_cannot_pass_is_counted() -> None:
 
 
 def test_a_fault_of_the_proxy_is_counted() -> None:
-    """An exception that nobody foresaw is told as ours, in an answer and a note."""
+    """An exception that nobody foresaw is called one of the proxy, in an answer and a note."""
 
     async def broken(*_: Any) -> None:
         raise ZeroDivisionError("by zero")

@@ -3,6 +3,7 @@ Context Protocol.
 """
 
 import logging
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -13,7 +14,7 @@ import click
 
 from faultspec.cli.explanations import Explanations, load_explanations
 from faultspec.cli.extra import is_installed, refuse_missing, require_conformance
-from faultspec.cli.interruption import TimeIsUp, limit_computing
+from faultspec.cli.interruption import INTERRUPTED, TimeIsUp, limit_computing
 from faultspec.cli.secrets import bypass_masks
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Taxonomy
@@ -33,6 +34,9 @@ _FOUND = 20
 
 #: Characters of a question. The longest names and paths are much shorter.
 _QUESTION = 1_000
+
+#: Bytes of the largest report. Values take up to 25 times their length in memory.
+_REPORT_BYTES = 8 * 1024 * 1024
 
 #: Seconds of the processor for a question: a search in 10,000 codes takes a few.
 _SECONDS = 60.0
@@ -152,10 +156,10 @@ def _read_report(name: str) -> "Report":
     if not place.is_relative_to(here.resolve()):
         raise NoExplanation(f"{name} is not below {here}")
     try:
-        return load_report(name)
+        return load_report(name, _REPORT_BYTES)
     except Refused:
         raise NoExplanation(
-            f"{name} is not a JSON report; `faultspec conform --report json=FILE` writes one"
+            f"{name} is not a JSON report of at most {_REPORT_BYTES // 1024**2} MiB; `faultspec conform --report json=FILE` writes one"
         ) from None
     except OSError as error:
         raise NoExplanation(f"{name}: {error.strerror}") from None
@@ -179,8 +183,14 @@ def command(path: str | None) -> int:
     if not is_installed("mcp"):
         refuse_missing("mcp", "mcp")
     logging.disable()  # the library reports each refused call on standard error
-    with redirect_stdout(bypass_masks(sys.stdout)):
-        build_server(path).run()
+    try:
+        with redirect_stdout(bypass_masks(sys.stdout)):
+            build_server(path).run()
+    except KeyboardInterrupt:
+        # A thread of the library waits for standard input, and Python would wait for the thread.
+        click.echo("interrupted", err=True)
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)
     return 0
 
 
