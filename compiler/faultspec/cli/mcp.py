@@ -159,7 +159,8 @@ def _read_report(name: str) -> "Report":
         return load_report(name, _REPORT_BYTES)
     except Refused:
         raise NoExplanation(
-            f"{name} is not a JSON report of at most {_REPORT_BYTES // 1024**2} MiB; `faultspec conform --report json=FILE` writes one"
+            f"{name} is not a JSON report of at most {_REPORT_BYTES // 1024**2} MiB; "
+            "`faultspec conform --report json=FILE` writes one"
         ) from None
     except OSError as error:
         raise NoExplanation(f"{name}: {error.strerror}") from None
