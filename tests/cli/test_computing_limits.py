@@ -62,6 +62,12 @@ def _command(callback: Any) -> Any:
     return click.Command("endless", callback=callback)
 
 
+@pytest.mark.parametrize("name", ["proxy", "serve", "mcp"])
+def test_a_command_that_runs_until_it_is_ended_has_no_limit(name: str) -> None:
+    """Its work grows with its clients, and a limit would lose its report."""
+    assert COMMANDS[name].seconds is None
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - LIMITED))
 def test_other_commands_stand_in_the_trust_model(name: str) -> None:
     """A command without a limit of computing has its reason in SECURITY.md."""

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +27,10 @@ QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "report": ("explain_report", {"report": "report.json"}),
     "finding": ("explain_report", {"report": "report.json", "finding": "leaks/stack-trace"}),
     "no finding": ("explain_report", {"report": "report.json", "finding": "leaks/sql"}),
+    "large": ("explain_report", {"report": "large.json"}),
+    "long": ("search", {"words": "a " * 1000}),
+    "circle": ("explain_report", {"report": "circle.json"}),
+    "no name": ("explain_report", {"report": "a\0b"}),
     "outside": ("explain_report", {"report": "../elsewhere.json"}),
     "link": ("explain_report", {"report": "link.json"}),
     "missing": ("explain_report", {"report": "missing.json"}),
@@ -53,6 +59,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
     assert audited.returncode == 1, audited.stderr
     (folder.parent / "elsewhere.json").write_bytes((folder / "report.json").read_bytes())
     (folder / "link.json").symlink_to(folder.parent / "elsewhere.json")
+    padding = b" " * (8 * 1024 * 1024)
+    (folder / "large.json").write_bytes((folder / "report.json").read_bytes() + padding)
+    (folder / "circle.json").symlink_to("circle.json")
     program = ["-c", "from faultspec.cli import main; main()", "mcp"]
 
     async def ask() -> dict[str, tuple[bool, str]]:
@@ -117,9 +126,13 @@ def test_a_report_is_explained_with_its_clauses(answers: dict[str, tuple[bool, s
         ("not found", "no explanation has all of the words `stack zebra`"),
         ("no words", "no explanation has all of the words"),
         ("no finding", "report.json has no finding `leaks/sql`; it has "),
+        ("large", "large.json is not a JSON report of at most 8 MiB"),
+        ("long", "a question has at most 1000 characters"),
+        ("circle", "'circle.json' is not a file"),
+        ("no name", "'a\\x00b' is not a file"),
         ("outside", "../elsewhere.json is not below"),
         ("link", "link.json is not below"),
-        ("missing", "missing.json is not a JSON report"),
+        ("missing", "missing.json is not a JSON report of at most 8 MiB"),
         ("no report", "taxonomy.yaml is not a JSON report"),
     ],
 )
@@ -140,3 +153,44 @@ def test_a_taxonomy_with_errors_is_named(tmp_path: Path) -> None:
     file.write_text(json.dumps({"faultspec": 1}))
     with pytest.raises(NoExplanation, match=r"taxonomy\.yaml could not be read"):
         list_declared_codes(str(file))
+
+
+def test_a_question_ends_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that takes too long to read ends the question, and not the server."""
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    from faultspec.cli import mcp
+
+    def compute(path: str | None) -> str:
+        while True:
+            pass
+
+    server = mcp.build_server(None)
+    monkeypatch.setattr(mcp, "_SECONDS", 0.1)
+    with monkeypatch.context() as slow:
+        slow.setattr(mcp, "list_declared_codes", compute)
+        with pytest.raises(ToolError, match=r"more than 0\.1 seconds"):
+            asyncio.run(server.call_tool("list_codes", {}))
+    assert asyncio.run(server.call_tool("explain", {"name": "leaks/stack-trace"}))
+
+
+def test_a_signal_ends_the_server_while_its_input_is_open(tmp_path: Path) -> None:
+    """A client that stops the server need not close the stream first."""
+    program = [sys.executable, "-c", "from faultspec.cli import main; main()", "mcp"]
+    hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": CLIENT}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(program, cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        try:
+            call = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+            run.stdin.write(json.dumps(call).encode() + b"\n")
+            run.stdin.flush()
+            assert b"faultspec" in run.stdout.readline()
+            run.send_signal(signal.SIGTERM)
+            assert run.wait(20) == 130
+        finally:
+            run.kill()
+
+
+CLIENT = {"name": "client", "version": "1"}

@@ -9,8 +9,9 @@ import socket
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -20,8 +21,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultspec.cli.proxy import Observer
-from faultspec.exchange.model import Exchange
+from faultspec.cli.proxy import Observer, _describe
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec_conformance.drivers import reverse_proxy
 from faultspec_conformance.drivers.reverse_proxy import ReverseProxy
 from faultspec_conformance.drivers.serving import read_body, serving
 from faultspec_conformance.observed.middleware import Watching
@@ -235,6 +237,171 @@ def test_a_service_that_speaks_something_else_gives_no_finding() -> None:
         with serving(proxy) as address:
             assert httpcore.request("GET", address).status == 502
     assert "no answer of HTTP" in "".join(proxy.notes())
+
+
+def ask(address: str, request: bytes) -> bytes:
+    """The answer to these bytes."""
+    with socket.create_connection(("127.0.0.1", httpcore.URL(address).port or 0)) as client:
+        client.settimeout(SOON)
+        client.sendall(request)
+        return b"".join(iter(lambda: client.recv(65536), b""))
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    """A service that answers one request with these bytes: its address."""
+    with socket.create_server(("127.0.0.1", 0)) as service:
+
+        def run() -> None:
+            connection, _ = service.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{service.getsockname()[1]}"
+        thread.join(SOON)
+
+
+def test_a_length_beside_chunks_is_left_out() -> None:
+    """Of two framings the chunks count (RFC 9112 section 6.3), in requests and in answers."""
+    chunks = b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    app = Recorder()
+    with proxied(app) as (address, _, _):
+        head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+        assert ask(address, head + chunks).startswith(b"HTTP/1.1 200 ")
+    assert app.request is not None
+    assert app.request[3] == b"hello"
+    assert b"content-length" not in dict(app.request[2])
+    with (
+        answering(b"HTTP/1.1 200 OK\r\n" + chunks) as service,
+        serving(ReverseProxy(service, lambda app: app)) as address,
+    ):
+        assert httpcore.request("GET", address).content == b"hello"
+
+
+def test_a_request_for_an_upgrade_passes_as_one_of_http() -> None:
+    """The service decides what to answer to a client of WebSocket that gets no upgrade."""
+    app = Recorder()
+    app.status = 426
+    upgrade = b"Connection: close, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    key = b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    with proxied(app) as (address, _, _):
+        answer = ask(address, b"GET / HTTP/1.1\r\nHost: a\r\n" + upgrade + key + b"\r\n")
+    assert answer.startswith(b"HTTP/1.1 426 ")
+
+
+def test_an_answer_that_cannot_pass_is_counted() -> None:
+    """A status that no answer has becomes 502, and a note."""
+    with answering(b"HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n") as service:
+        proxy = ReverseProxy(service, lambda app: app)
+        with serving(proxy) as address:
+            assert httpcore.request("GET", address).status == 502
+    assert "status 999" in "".join(proxy.notes())
+
+
+def test_a_fault_of_the_proxy_is_counted() -> None:
+    """An exception that nobody foresaw is called one of the proxy, in an answer and a note."""
+
+    async def broken(*_: Any) -> None:
+        raise ZeroDivisionError("by zero")
+
+    proxy = ReverseProxy("http://127.0.0.1:1", lambda app: broken)
+    with serving(proxy) as address:
+        assert httpcore.request("GET", address).status == 502
+    assert [*proxy.notes()] == [
+        "1 request got no whole answer: the proxy could not pass it on (by zero)"
+    ]
+
+
+def test_a_request_that_the_service_does_not_take_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An upload to a service that reads nothing holds no connection for ever."""
+    monkeypatch.setitem(reverse_proxy._TIMEOUTS, "write", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as idle:
+        proxy = ReverseProxy(f"http://127.0.0.1:{idle.getsockname()[1]}", lambda app: app)
+        with (
+            serving(proxy) as address,
+            socket.create_connection(("127.0.0.1", httpcore.URL(address).port or 0)) as client,
+        ):
+            client.settimeout(SOON)
+            size = 64 * 1024 * 1024
+            client.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % size)
+            sending = threading.Thread(target=send_all, args=(client, bytes(size)), daemon=True)
+            sending.start()
+            assert client.recv(65536).startswith(b"HTTP/1.1 502 ")
+            client.shutdown(socket.SHUT_RDWR)
+            sending.join(SOON)
+    assert "took no more of the request" in "".join(proxy.notes())
+
+
+def send_all(client: socket.socket, data: bytes) -> None:
+    """Send data, or a part of it if the connection ends."""
+    with suppress(OSError):
+        client.sendall(data)
+
+
+def test_many_bodies_at_once_take_bounded_memory() -> None:
+    """Large bodies that pass together are not all kept. Small ones are, and are judged."""
+    seen: list[Exchange] = []
+    large, count = bytes(2 * 1024 * 1024), 60
+
+    async def run() -> int:
+        gate = asyncio.Event()
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            await receive()
+            await send({"type": "http.response.start", "status": 404, "headers": []})
+            body = large if scope["path"] == "/large" else b"{}"
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+            await gate.wait()
+            await send({"type": "http.response.body", "body": b""})
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None:
+            pass
+
+        watching = Watching(app, seen.append)
+        scope = {"type": "http", "method": "GET", "path": "/large", "headers": []}
+        tracemalloc.start()
+        asked = [asyncio.ensure_future(watching(scope, receive, send)) for _ in range(count)]
+        await asyncio.sleep(0)
+        small = {**scope, "path": "/small"}
+        asked += [asyncio.ensure_future(watching(small, receive, send)) for _ in range(count)]
+        await asyncio.sleep(0)
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        gate.set()
+        await asyncio.gather(*asked)
+        await watching(scope, receive, send)
+        return held
+
+    assert asyncio.run(run()) < 40 * 1024 * 1024
+    assert len(seen) == 2 * count + 1
+    assert [each.response.body for each in seen if each.request.target == "/small"] == [
+        b"{}"
+    ] * count
+    assert any(each.response.cut for each in seen)
+    assert seen[-1].response.body == large  # what was kept before is let go
+
+
+@pytest.mark.parametrize(
+    ("target", "fields"),
+    [
+        ("/x/qz7-word-of-bearer", (("authorization", "Bearer qz7-word-of-bearer"),)),
+        ("/x/qz7-word-of-cookie", (("cookie", "session=qz7-word-of-cookie"),)),
+        ("http://user:qz7-word-of-user@a/x", ()),
+        ("/x/qz7-word-of-query?token=qz7-word-of-query", ()),
+    ],
+)
+def test_a_line_has_no_secret_of_the_request(
+    target: str, fields: tuple[tuple[str, str], ...]
+) -> None:
+    """A path that repeats a credential is printed without it."""
+    request = Request("GET", target, fields, b"")
+    assert "qz7" not in _describe(Exchange(request, Response(404, (), b"")))
 
 
 def faultspec(*arguments: str, cwd: Path) -> "subprocess.Popen[str]":

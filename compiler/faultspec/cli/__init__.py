@@ -70,7 +70,7 @@ COMMANDS: Mapping[str, Command] = {
         "faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy.", None
     ),
     "proxy": Command(
-        "faultspec.cli.proxy:command", "Judge the traffic between clients and a service."
+        "faultspec.cli.proxy:command", "Judge the traffic between clients and a service.", None
     ),
     "report": Command(
         "faultspec.cli.report:command", "Merge the reports of shards, or convert a report."
@@ -86,7 +86,9 @@ COMMANDS: Mapping[str, Command] = {
         "Serve the errors of a taxonomy, to test clients.",
         None,
     ),
-    "mcp": Command("faultspec.cli.mcp:command", "Explain codes and findings to coding assistants."),
+    "mcp": Command(
+        "faultspec.cli.mcp:command", "Explain codes and findings to coding assistants.", None
+    ),
     "demo": Command(
         "faultspec.cli.demo:command", "Judge the orders service, without and with a defect.", None
     ),

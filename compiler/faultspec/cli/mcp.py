@@ -3,6 +3,7 @@ Context Protocol.
 """
 
 import logging
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -13,6 +14,7 @@ import click
 
 from faultspec.cli.explanations import Explanations, load_explanations
 from faultspec.cli.extra import is_installed, refuse_missing, require_conformance
+from faultspec.cli.interruption import INTERRUPTED, TimeIsUp, limit_computing
 from faultspec.cli.secrets import bypass_masks
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Taxonomy
@@ -29,6 +31,15 @@ conform`, `audit` and `lint` by the name in brackets or after `error:`."""
 
 #: Names that a search lists, the best first. A reader asks again rather than read more.
 _FOUND = 20
+
+#: Characters of a question. The longest names and paths are much shorter.
+_QUESTION = 1_000
+
+#: Bytes of the largest report. Values take up to 25 times their length in memory.
+_REPORT_BYTES = 8 * 1024 * 1024
+
+#: Seconds of the processor for a question: a search in 10,000 codes takes a few.
+_SECONDS = 60.0
 
 #: Findings of a report that are explained at once. Each takes some twenty lines.
 _FINDINGS = 20
@@ -138,13 +149,18 @@ def _read_report(name: str) -> "Report":
     from faultspec.cli.reporting import Refused, load_report
 
     here = Path.cwd()
-    if not (here / name).resolve().is_relative_to(here.resolve()):
+    try:
+        place = (here / name).resolve()
+    except (OSError, RuntimeError, ValueError):  # a circle of links; a name that no file can have
+        raise NoExplanation(f"{name!r} is not a file") from None
+    if not place.is_relative_to(here.resolve()):
         raise NoExplanation(f"{name} is not below {here}")
     try:
-        return load_report(name)
+        return load_report(name, _REPORT_BYTES)
     except Refused:
         raise NoExplanation(
-            f"{name} is not a JSON report; `faultspec conform --report json=FILE` writes one"
+            f"{name} is not a JSON report of at most {_REPORT_BYTES // 1024**2} MiB; "
+            "`faultspec conform --report json=FILE` writes one"
         ) from None
     except OSError as error:
         raise NoExplanation(f"{name}: {error.strerror}") from None
@@ -168,8 +184,14 @@ def command(path: str | None) -> int:
     if not is_installed("mcp"):
         refuse_missing("mcp", "mcp")
     logging.disable()  # the library reports each refused call on standard error
-    with redirect_stdout(bypass_masks(sys.stdout)):
-        build_server(path).run()
+    try:
+        with redirect_stdout(bypass_masks(sys.stdout)):
+            build_server(path).run()
+    except KeyboardInterrupt:
+        # A thread of the library waits for standard input, and Python would wait for the thread.
+        click.echo("interrupted", err=True)
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)
     return 0
 
 
@@ -183,42 +205,50 @@ def build_server(path: str | None) -> "MCPServer":
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
     @contextmanager
-    def answering() -> Iterator[None]:
+    def answering(*questions: str) -> Iterator[None]:
         try:
-            yield
+            if any(len(question) > _QUESTION for question in questions):
+                raise NoExplanation(f"a question has at most {_QUESTION} characters")
+            with limit_computing(_SECONDS):
+                yield
         except NoExplanation as error:
             raise ToolError(str(error)) from None
+        except TimeIsUp as error:
+            message = f"this takes more than {error.seconds:g} seconds of the processor"
+            raise ToolError(message) from None
+
+    # Only the main thread can be interrupted; the library calls other functions in threads.
 
     @server.tool("list_codes", annotations=reads, structured_output=False)
-    def _list_codes() -> str:
+    async def _list_codes() -> str:
         """List the error codes that this project declares, with their HTTP statuses."""
         with answering():
             return list_declared_codes(path)
 
     @server.tool("explain", annotations=reads, structured_output=False)
-    def _explain(name: str) -> str:
+    async def _explain(name: str) -> str:
         """Explain a name: an error code, a clause of a finding (leaks/stack-trace), a lint rule or
         diagnostic (unknown-key), a rule of `faultspec diff` (code/status), or a key of the
         taxonomy or of another file of faultspec (codes.retriable, limits.requests).
         """
-        with answering():
+        with answering(name):
             return explain_name(path, name)
 
     @server.tool("search", annotations=reads, structured_output=False)
-    def _search(words: str) -> str:
+    async def _search(words: str) -> str:
         """Find the names whose explanations have all these words. `explain` tells the rest."""
-        with answering():
+        with answering(words):
             return search_explanations(path, words)
 
     @server.tool("explain_report", annotations=reads, structured_output=False)
-    def _explain_report(report: str, finding: str = "") -> str:
+    async def _explain_report(report: str, finding: str = "") -> str:
         """Explain the findings of a JSON report of `faultspec conform`, `audit` or `proxy`, with
         the requests that show them.
 
         `report` is a path in the working directory. `finding` is a clause or the beginning of a
         fingerprint; without it, all findings are explained.
         """
-        with answering():
+        with answering(report, finding):
             return explain_report(path, report, finding)
 
     return server

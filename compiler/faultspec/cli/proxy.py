@@ -1,8 +1,10 @@
 """``faultspec proxy``: judge the traffic between any clients and one service."""
 
+import logging
 import signal
 import threading
 import time
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -43,10 +45,21 @@ class Observer:
             return
         clauses = dict.fromkeys(reported.finding.clause for reported in found)
         if clauses:
-            request, status = exchange.request, exchange.response.status
-            path = request.target.partition("?")[0]
-            line = f"{request.method} {path} {status}: {', '.join(clauses)}"
+            line = f"{_describe(exchange)}: {', '.join(clauses)}"
             click.echo(escape_line(line), err=True)
+
+
+def _describe(exchange: "Exchange") -> str:
+    """Method, path and status, without what looks like a secret."""
+    from faultspec_conformance.sanitize.traffic_secrets import mask_recorded
+
+    request, response = exchange.request, exchange.response
+    # Bodies may be long, and a line has nothing of them.
+    bare = replace(
+        exchange, request=replace(request, body=b""), response=replace(response, body=b"")
+    )
+    target = mask_recorded((bare,)).text(request.target)
+    return f"{request.method} {target.partition('?')[0]} {response.status}"
 
 
 @click.command(name="proxy")
@@ -115,6 +128,7 @@ def command(
     observer = Observer(accumulator)
     app = ReverseProxy(url, lambda app: Watching(app, observer.see))
     started = time.monotonic()
+    logging.disable()  # asyncio reports clients that leave on standard error, line by line
     # A shell that starts a command in the background leaves SIGINT ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)

@@ -182,13 +182,13 @@ def parse_coverage(value: str | None) -> "RequiredCoverage | None":
     return wanted
 
 
-def load_report(path: str) -> "Report":
-    """Read a JSON report. Raises Refused."""
+def load_report(path: str, limit: int = _REPORT_BYTES) -> "Report":
+    """Read a JSON report of at most ``limit`` bytes. Raises Refused."""
     from faultspec import source
     from faultspec_conformance.reports import reading
 
     try:
-        text, found = source.decode(source.read_bytes(path, _REPORT_BYTES), path)
+        text, found = source.decode(source.read_bytes(path, limit), path)
     except source.SourceError as error:
         text, found = None, [*error.diagnostics]
     print_diagnostics(found, {})

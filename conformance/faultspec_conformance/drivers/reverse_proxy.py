@@ -19,8 +19,13 @@ _OF_CONNECTION = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"te", b"transfer-encoding", b"upgrade"}
 )
 
-#: Seconds for a connection to the service. An answer may take any time: the client decides.
-_TIMEOUTS = {"connect": 10.0}
+#: Seconds for a connection to the service, and for it to take more of a request: while a body waits
+#: to be sent, nobody learns that the client has left. An answer may take any time: the client
+#: decides.
+_TIMEOUTS = {"connect": 10.0, "write": 60.0}
+
+#: The statuses of final answers: RFC 9110 section 15.
+_STATUSES = range(200, 600)
 
 #: Different reasons of requests without an answer that are counted one by one.
 _REASONS = 20
@@ -63,7 +68,7 @@ class ReverseProxy:
 
         try:
             await self._observed(scope, receive, send_on)
-        except _FAILURES as error:
+        except Exception as error:  # others would be answers of the server, which nobody counts
             reason = _describe_failure(error, begun=begun)
             listed = reason in self._failures or len(self._failures) < _REASONS
             self._failures[reason if listed else "other reasons"] += 1
@@ -98,6 +103,8 @@ class ReverseProxy:
             content=body if streamed else None,
             extensions={"timeout": _TIMEOUTS},
         ) as answer:
+            if answer.status not in _STATUSES:
+                raise httpcore.RemoteProtocolError(f"status {answer.status}")
             start = {"status": answer.status, "headers": answer.headers}
             await send({"type": "http.response.start", **start})
             async for chunk in answer.aiter_stream():
@@ -160,10 +167,16 @@ def _passed_fields(fields: _Fields) -> list[tuple[bytes, bytes]]:
         for option in value.split(b",")
     )
     left_out = _OF_CONNECTION.union(named)
+    if any(name.lower() == b"transfer-encoding" for name, _ in fields):
+        left_out |= {b"content-length"}  # it does not count, and must go: RFC 9112 section 6.3
     return [(name, value) for name, value in fields if name.lower() not in left_out]
 
 
 def _describe_failure(error: Exception, *, begun: bool) -> str:
+    if isinstance(error, httpcore.WriteTimeout):
+        return "the service took no more of the request"
+    if not isinstance(error, _FAILURES):
+        return f"the proxy could not pass it on ({str(error) or type(error).__name__})"
     if begun:
         return f"the service broke its answer off ({str(error) or type(error).__name__})"
     if isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout):

@@ -102,6 +102,7 @@ def serving(app: ASGIApp, port: int = 0, *, adds_fields: bool = True) -> Iterato
         uvicorn.Config(
             app,
             http=_Protocol,
+            ws="none",  # a request for an upgrade is one of HTTP for our applications
             h11_max_incomplete_event_size=HEAD_BYTES,
             lifespan="off",
             log_config=None,

@@ -309,7 +309,7 @@ class Accumulator:
         if self._unread:
             yield (
                 f"{self._unread} errors are not judged by their bodies, which are longer than "
-                "errors are"
+                "errors are, or came with too many others"
             )
         for (file, reason), (count, first) in self._skipped.items():
             where = first if count == 1 else f"{count} records of {file}, the first at {first}"

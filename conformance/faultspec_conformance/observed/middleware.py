@@ -27,6 +27,11 @@ _UNCUT = frozenset({"http/head-body"})
 #: Bytes of a body that are kept. Errors are smaller, and downloads should not be held twice.
 _KEPT = 4 * 1024 * 1024
 
+#: Bytes of all bodies that an application around another keeps at the same time.
+_KEPT_TOGETHER = 32 * 1024 * 1024
+
+#: Bytes of each body that are kept all the same: errors must be judged beside large transfers.
+_KEPT_ALWAYS = 64 * 1024
 
 #: What the library demands of the streams of synchronous and other clients.
 _STREAMS = frozenset({"SyncByteStream", "AsyncByteStream"})
@@ -38,6 +43,7 @@ class Watching:
     def __init__(self, app: Application, see: See) -> None:
         self.app = app
         self.see = see
+        self._kept = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass all messages on, and call ``see`` when the answer has ended."""
@@ -47,38 +53,57 @@ class Watching:
         began = time.perf_counter()
         question, answer = bytearray(), bytearray()
         start: Message = {}
-        complete = True
+        cut: str | None = None
+        asking = True
 
         async def receive_and_keep() -> Message:
+            nonlocal asking
             message = await receive()
-            if message["type"] == "http.request" and len(question) < _KEPT:
-                question.extend(message.get("body", b""))
+            if message["type"] == "http.request" and asking and len(question) < _KEPT:
+                asking = self._keep(question, message.get("body", b""))
             return message
 
         async def send_and_keep(message: Message) -> None:
-            nonlocal complete
+            nonlocal cut
             is_body = message["type"] == "http.response.body"
             if message["type"] == "http.response.start":
                 start.update(message)
             elif is_body:
                 body = message.get("body", b"")
-                complete = complete and len(answer) + len(body) <= _KEPT
-                if complete:
-                    answer.extend(body)
-                else:
-                    answer.clear()
+                if cut is None and len(answer) + len(body) > _KEPT:
+                    cut = CUT
+                if cut is None and not self._keep(answer, body):
+                    cut = _TOO_MANY
+                if cut is not None:
+                    self._drop(answer)
             await send(message)
             if is_body and start and not message.get("more_body", False):
                 fields = _decode_headers(start.get("headers", ()))
-                content = _decode(fields, bytes(answer) if complete else None)
-                elapsed, cut = time.perf_counter() - began, None if complete else CUT
+                content = _decode(fields, bytes(answer) if cut is None else None)
+                elapsed = time.perf_counter() - began
                 response = Response(
                     start["status"], fields, content or b"", elapsed=elapsed, cut=cut
                 )
                 whole = content is not None
                 self.see(_asgi_exchange(scope, bytes(question), response, complete=whole))
 
-        await self.app(scope, receive_and_keep, send_and_keep)
+        try:
+            await self.app(scope, receive_and_keep, send_and_keep)
+        finally:
+            self._drop(question)
+            self._drop(answer)
+
+    def _keep(self, kept: bytearray, body: bytes) -> bool:
+        """Keep a part of a body, if it fits; tell if it did."""
+        fits = len(kept) + len(body) <= _KEPT_ALWAYS or self._kept + len(body) <= _KEPT_TOGETHER
+        if fits:
+            kept.extend(body)
+            self._kept += len(body)
+        return fits
+
+    def _drop(self, kept: bytearray) -> None:
+        self._kept -= len(kept)
+        kept.clear()
 
 
 def _asgi_exchange(scope: Scope, body: bytes, response: Response, *, complete: bool) -> Exchange:
@@ -207,6 +232,8 @@ def _decode(headers: Headers, packed: bytes | None) -> bytes | None:
 
 CUT = f"is longer than {_KEPT} bytes"
 """Why a body is not kept."""
+
+_TOO_MANY = "came with more bodies than are kept at the same time"
 
 
 def kept_body(body: bytes | None) -> bytes | None:
