@@ -15,7 +15,7 @@ from faultspec.docs.trace import UNJUDGED, StatementTrace, find_changed_targets,
 from faultspec.language import LoadedTaxonomy, load, read
 from faultspec.language.constructs import DOCUMENT
 from faultspec.render import render
-from faultspec.targets import SHIPPED
+from faultspec.targets import default_targets
 from paths import ROOT
 
 #: Each taxonomy with the ids of the statements of its document.
@@ -48,7 +48,7 @@ def tree(path: str) -> dict[str, str]:
     """The files generated from it."""
     taxonomy = loaded(path).taxonomy
     assert taxonomy is not None
-    return dict(render(taxonomy, SHIPPED.values(), path))
+    return dict(render(taxonomy, default_targets().values(), path))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
@@ -111,7 +111,7 @@ def test_a_target_is_named_if_its_files_change_without_the_construct(
     del stands(rest, tuple(above))[last]
     after = read(yaml.safe_dump(rest, sort_keys=False, allow_unicode=True), path).taxonomy
     assert after is not None
-    less = render(after, SHIPPED.values(), path)
+    less = render(after, default_targets().values(), path)
     changes = {
         name.partition("/")[0]
         for name in tree(path).keys() | less.keys()

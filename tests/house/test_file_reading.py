@@ -21,7 +21,6 @@ OPENERS = {
     "compiler/faultspec/evolution/examples.py": "a file of the package",
     "compiler/faultspec/cli/__init__.py": "the null device",
     "compiler/faultspec/cli/files.py": "files of the package",
-    "compiler/faultspec/cli/import_.py": "it writes a new file",
     "compiler/faultspec/cli/protos.py": "what protoc writes, in a folder of its own",
     "compiler/faultspec/cli/init.py": "it writes a new file, and reads those of the package",
     "conformance/faultspec_conformance/drivers/stdio.py": "the output of a process",
