@@ -26,7 +26,7 @@ from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.lint import check
 from faultspec.render import render, write
-from faultspec.targets import SHIPPED
+from faultspec.targets import SHIPPED, default_targets
 from paths import ROOT
 from support.command_line import faultspec
 from support.examples import examples
@@ -49,7 +49,7 @@ def taxonomy(path: Path) -> Taxonomy:
 @cache
 def tree(path: Path) -> dict[str, str]:
     """Everything that is compiled from a taxonomy."""
-    return render(taxonomy(path), SHIPPED.values(), path.name)
+    return render(taxonomy(path), default_targets().values(), path.name)
 
 
 #: Wire shapes whose codes are in headers, in one of several members, or decided by the status.
@@ -201,7 +201,7 @@ def test_a_new_code_only_adds_lines(
         code = {**code, "http": None, "http_reason": "Not over HTTP."}
     if any(isinstance(each.wire, int) for each in taxonomy(path).codes.values()):
         code = {**code, "wire": 999}
-    after = render(with_code(path, position, name, code), SHIPPED.values(), path.name)
+    after = render(with_code(path, position, name, code), default_targets().values(), path.name)
     for file, text in tree(path).items():
         assert only_adds(text, after[file], commas=file.endswith(".json")), file
 
@@ -229,7 +229,7 @@ def test_a_new_code_of_500_takes_nobodys_place(path: Path) -> None:
     }
     if any(isinstance(each.wire, int) for each in taxonomy(path).codes.values()):
         code["wire"] = 999
-    after = render(with_code(path, 0, "aaa", code), SHIPPED.values(), path.name)
+    after = render(with_code(path, 0, "aaa", code), default_targets().values(), path.name)
     for file, text in tree(path).items():
         assert only_adds(text, after[file], commas=file.endswith(".json")), file
 

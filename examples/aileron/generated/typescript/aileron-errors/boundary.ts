@@ -129,7 +129,8 @@ const BARE: Readonly<Record<EnvelopeName, readonly ErrorCode[]>> = {
     "hash_mismatch",
     "signature_failure",
   ],
-  api_error: [],
+  api_error: [
+  ],
 };
 
 /** Of the statuses that several codes claim, those that one of the codes stands for. */

@@ -122,7 +122,8 @@ const BARE: Readonly<Record<EnvelopeName, readonly ErrorCode[]>> = {
     "INTERNAL",
     "TIMEOUT",
   ],
-  call_error: [],
+  call_error: [
+  ],
 };
 
 /** Of the statuses that several codes claim, those that one of the codes stands for. */

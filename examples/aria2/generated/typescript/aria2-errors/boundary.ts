@@ -113,7 +113,8 @@ const INTERNAL: ErrorCode | null = null;
 /** The codes that each envelope can carry without details. */
 // prettier-ignore
 const BARE: Readonly<Record<EnvelopeName, readonly ErrorCode[]>> = {
-  rpc: [],
+  rpc: [
+  ],
 };
 
 /** Of the statuses that several codes claim, those that one of the codes stands for. */

@@ -117,9 +117,12 @@ const INTERNAL: ErrorCode | null = null;
 /** The codes that each envelope can carry without details. */
 // prettier-ignore
 const BARE: Readonly<Record<EnvelopeName, readonly ErrorCode[]>> = {
-  error_info: [],
-  rpc: [],
-  rpc_protocol: [],
+  error_info: [
+  ],
+  rpc: [
+  ],
+  rpc_protocol: [
+  ],
 };
 
 /** Of the statuses that several codes claim, those that one of the codes stands for. */

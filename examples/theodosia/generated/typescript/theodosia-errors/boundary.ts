@@ -117,10 +117,14 @@ const INTERNAL: ErrorCode | null = null;
 /** The codes that each envelope can carry without details. */
 // prettier-ignore
 const BARE: Readonly<Record<EnvelopeName, readonly ErrorCode[]>> = {
-  rejection: [],
-  exception: [],
-  unknown: [],
-  refusal: [],
+  rejection: [
+  ],
+  exception: [
+  ],
+  unknown: [
+  ],
+  refusal: [
+  ],
 };
 
 /** Of the statuses that several codes claim, those that one of the codes stands for. */
