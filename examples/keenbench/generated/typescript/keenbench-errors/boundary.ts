@@ -127,7 +127,8 @@ const BARE: Readonly<Record<EnvelopeName, readonly ErrorCode[]>> = {
 
 /** Of the statuses that several codes claim, those that one of the codes stands for. */
 // prettier-ignore
-const GENERAL: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([]);
+const GENERAL: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
+]);
 
 /** A name that a client made up could be as long as its request; in characters. */
 const LONGEST_FIELD = 200;

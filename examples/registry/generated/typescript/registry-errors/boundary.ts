@@ -138,7 +138,8 @@ const BARE: Readonly<Record<EnvelopeName, readonly ErrorCode[]>> = {
 
 /** Of the statuses that several codes claim, those that one of the codes stands for. */
 // prettier-ignore
-const GENERAL: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([]);
+const GENERAL: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
+]);
 
 /** The first surface that claims an exchange decides whether errors have an envelope. */
 // prettier-ignore
