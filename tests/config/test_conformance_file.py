@@ -386,11 +386,11 @@ def test_secrets_of_the_environment_are_known_by_their_names() -> None:
         "PGPASSWORD": "hunter2!\n",
         "AWS_SECRET_ACCESS_KEY": "a/b+c9",
     }
-    others = {"PWD": "/work/main1", "HOME": "/root1", "USE_TOKEN": "true", "EMPTY_SECRET": " "}
+    others = {"PWD": "/srv/shop1", "HOME": "/home/shop1", "USE_TOKEN": "true", "EMPTY_SECRET": " "}
     read = config.parse_config(document, secret | others).target
     assert read is not None
     masked = build_masking((), read.secrets).text(
-        "tok-9981x hunter2! a/b+c9 /work/main1 /root1 true"
+        "tok-9981x hunter2! a/b+c9 /srv/shop1 /home/shop1 true"
     )
     names = "${SVC_TOKEN} ${PGPASSWORD} ${AWS_SECRET_ACCESS_KEY}"
-    assert masked == f"{names} /work/main1 /root1 true"
+    assert masked == f"{names} /srv/shop1 /home/shop1 true"

@@ -41,19 +41,19 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("readme")
 
 
+def desk_environment() -> dict[str, str]:
+    """The environment of a person at a desk, with the programs of this Python."""
+    kept = {key: value for key, value in os.environ.items() if key not in CI_VARIABLES}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**kept, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+
+
 def run(command: str, cwd: Path) -> str:
     """The output of a terminal, both streams in one."""
-    environment = {
-        **{key: value for key, value in os.environ.items() if key not in CI_VARIABLES},
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "COLUMNS": "120",
-        "NO_COLOR": "1",
-        "LC_ALL": "C.UTF-8",
-    }
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=cwd,
-        env=environment,
+        env=desk_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -91,14 +91,18 @@ def test_every_transcript_of_the_audit_is_what_happens(tmp_path: Path) -> None:
     check(commands, tmp_path)
 
 
+def shows(expected: str, shown: str) -> bool:
+    """Whether an output is the one of the page; ``...`` stands for anything, as in doctest."""
+    return doctest.OutputChecker().check_output(
+        expected, shown, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    )
+
+
 def check(commands: list[tuple[str, str]], workplace: Path) -> None:
     """Run the commands in a folder; each prints what stands below it."""
-    checker = doctest.OutputChecker()
     for command, expected in commands:
         shown = run(command, workplace)
-        if not checker.check_output(
-            expected, shown, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        ):
+        if not shows(expected, shown):
             pytest.fail(f"$ {command}\n--- README\n{expected}\n--- shown\n{shown}")
 
 

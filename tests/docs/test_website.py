@@ -1,9 +1,7 @@
 """The website is built from the pages of the repository, and every page that shows a run is run."""
 
-import doctest
 import importlib.util
 import json
-import os
 import re
 import shutil
 import socket
@@ -17,8 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
-from docs.test_readme import CI_VARIABLES
+from docs.test_readme import desk_environment, run, shows
 from paths import ROOT
+from reports.test_report_page import CHROMIUM, TOOLS
 from support.npm import installed
 
 HARNESS = Path(__file__).parent / "website_harness.mjs"
@@ -65,13 +64,13 @@ def test_every_page_of_the_repository_is_on_the_website(site: Path) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_pages_are_readable_on_a_telephone_and_on_a_desk(site: Path) -> None:
     """At 360 and 1440 pixels no page scrolls sideways, none asks another host, and none logs an
     error.
     """
-    modules = installed({"puppeteer-core": "24.43.1", "axe-core": "4.14.1"}, "puppeteer-core")
+    modules = installed(TOOLS, "puppeteer-core")
     pages = sorted(path.as_posix() for path in site.rglob("*.html") if path.name != "404.html")
     with tempfile.TemporaryDirectory(prefix="faultspec-site-") as folder:
         (Path(folder) / "pages.json").write_text(json.dumps(pages))
@@ -80,7 +79,7 @@ def test_pages_are_readable_on_a_telephone_and_on_a_desk(site: Path) -> None:
                 "node",
                 str(HARNESS),
                 str(modules),
-                shutil.which("chromium") or "",
+                CHROMIUM or "",
                 f"{folder}/pages.json",
                 f"{folder}/profile",
             ],
@@ -116,9 +115,6 @@ def free_port() -> int:
 def test_a_page_does_what_it_shows(name: str, tmp_path: Path) -> None:
     """Every named file of the page, and every command in its order, with the output below it."""
     page = (ROOT / name).read_text(encoding="utf-8")
-    kept = {key: value for key, value in os.environ.items() if key not in CI_VARIABLES}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**kept, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
     port = str(free_port())
     program = ""
     started: list[subprocess.Popen[bytes]] = []
@@ -132,13 +128,11 @@ def test_a_page_does_what_it_shows(name: str, tmp_path: Path) -> None:
                     command, _, expected = part.partition("\n")
                     command = command.replace("8000", port)
                     if command.endswith("&"):
-                        started.append(
-                            start(f"{command[:-1]} --port {port}", tmp_path, environment)
-                        )
+                        started.append(start(f"{command[:-1]} --port {port}", tmp_path))
                         await_port(int(port))
                     else:
-                        shown = run(command, tmp_path, environment)
-                        assert matches(expected, shown), f"$ {command}\n{shown}"
+                        shown = run(command, tmp_path)
+                        assert shows(expected, shown), f"$ {command}\n{shown}"
             elif named is not None:
                 (tmp_path / named[1]).write_text(block[named.end() :], encoding="utf-8")
                 time.sleep(2 if started else 0)  # a server that reloads looks now and then
@@ -146,7 +140,7 @@ def test_a_page_does_what_it_shows(name: str, tmp_path: Path) -> None:
                 program += block
         if name.startswith("docs/generated/"):
             (tmp_path / "page.py").write_text(program, encoding="utf-8")
-            shown = run("python page.py", tmp_path, environment)
+            shown = run("python page.py", tmp_path)
             assert "Traceback" not in shown, shown
     finally:
         for process in started:
@@ -154,12 +148,12 @@ def test_a_page_does_what_it_shows(name: str, tmp_path: Path) -> None:
             process.wait()
 
 
-def start(command: str, cwd: Path, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
+def start(command: str, cwd: Path) -> "subprocess.Popen[bytes]":
     """Start a server of a page."""
     return subprocess.Popen(
         command.split(),
         cwd=cwd,
-        env=environment,
+        env=desk_environment(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -173,24 +167,3 @@ def await_port(port: int) -> None:
                 return
         time.sleep(0.1)
     raise AssertionError(f"nobody listens on {port}")
-
-
-def run(command: str, cwd: Path, environment: dict[str, str]) -> str:
-    """The output of a terminal, both streams in one."""
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=cwd,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return done.stdout
-
-
-def matches(expected: str, shown: str) -> bool:
-    """Whether the output is the one of the page; ``...`` stands for anything."""
-    return doctest.OutputChecker().check_output(
-        expected, shown, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    )

@@ -757,7 +757,7 @@ INPUTS_HEADING = """
 Each row is a command over a file, a folder or an answer that attacks it. *Seconds* are those of the
 whole command.
 
-| hostile | what the command said last | exit code | seconds | memory |
+| hostile | last line of the command | exit code | seconds | memory |
 |---|---|---|---|---|
 """
 

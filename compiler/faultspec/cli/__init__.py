@@ -252,8 +252,7 @@ def finish(work: Callable[[], Any]) -> int:
 def _end_early(reason: BaseException) -> int:
     """Say why a command ended early, and return its exit code."""
     if isinstance(reason, TimeIsUp):
-        message = f"this takes more than {reason.seconds:g} seconds of the processor"
-        click.echo(f"error[too-long]: {message}\n  = hint: give it a smaller input", err=True)
+        click.echo(f"error[too-long]: {reason}\n  = hint: give it a smaller input", err=True)
         return 2
     click.echo("interrupted", err=True)
     return INTERRUPTED

@@ -75,6 +75,11 @@ def load_explanations(path: str | None) -> Explanations:
     return Explanations(tuple(taxonomies), tuple(unreadable), tuple(texts))
 
 
+def code_address(path: Path, code: Code) -> str:
+    """The name by which a code at a place of its taxonomy is explained."""
+    return f"{path[1]}.{code.name}" if path[0] == "operations" else code.name
+
+
 def _explanations(taxonomies: Sequence[Taxonomy]) -> list[tuple[str, Iterable[str]]]:
     """All names with their explanations, those of the taxonomies first. An explanation is written
     on demand.
@@ -82,7 +87,7 @@ def _explanations(taxonomies: Sequence[Taxonomy]) -> list[tuple[str, Iterable[st
     found: list[tuple[str, Iterable[str]]] = []
     for taxonomy in taxonomies:
         for path, code in taxonomy.located_codes():
-            address = ".".join((str(path[1]), code.name)) if path[0] == "operations" else code.name
+            address = code_address(path, code)
             text = _code(taxonomy, code, path, address)
             found += [(name, text) for name in dict.fromkeys((address, code.name, str(code.wire)))]
         found += [(ruling.name, _ruling(taxonomy, ruling)) for ruling in taxonomy.rulings.values()]

@@ -94,7 +94,7 @@ class TimeIsUp(BaseException):
     """A block has computed for so many seconds. No handler of errors takes it for one."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
+        super().__init__(f"this takes more than {seconds:g} seconds of the processor")
         self.seconds = seconds
 
 

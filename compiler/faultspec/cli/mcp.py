@@ -5,14 +5,14 @@ Context Protocol.
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from faultspec.cli.explanations import Explanations, load_explanations
+from faultspec.cli.explanations import Explanations, code_address, load_explanations
 from faultspec.cli.extra import is_installed, refuse_missing, require_conformance
 from faultspec.cli.interruption import INTERRUPTED, TimeIsUp, limit_computing
 from faultspec.cli.secrets import bypass_masks
@@ -55,7 +55,7 @@ def list_declared_codes(path: str | None) -> str:
     """
     explanations = load_explanations(path)
     lines = [
-        _code_line(taxonomy, code, place)
+        _code_line(taxonomy, code, code_address(place, code))
         for taxonomy in explanations.taxonomies
         for place, code in taxonomy.located_codes()
     ]
@@ -64,8 +64,7 @@ def list_declared_codes(path: str | None) -> str:
     return "\n".join(lines)
 
 
-def _code_line(taxonomy: Taxonomy, code: Code, place: Sequence[str | int]) -> str:
-    name = f"{place[1]}.{code.name}" if place[0] == "operations" else code.name
+def _code_line(taxonomy: Taxonomy, code: Code, name: str) -> str:
     statuses = ", ".join(map(str, code.http.statuses)) or "no status"
     stage = "" if code.lifecycle == "stable" else f" ({code.lifecycle})"
     return f"{name} [{taxonomy.name}] {statuses}{stage}: {' '.join(code.summary.split())}"
@@ -211,11 +210,8 @@ def build_server(path: str | None) -> "MCPServer":
                 raise NoExplanation(f"a question has at most {_QUESTION} characters")
             with limit_computing(_SECONDS):
                 yield
-        except NoExplanation as error:
+        except (NoExplanation, TimeIsUp) as error:
             raise ToolError(str(error)) from None
-        except TimeIsUp as error:
-            message = f"this takes more than {error.seconds:g} seconds of the processor"
-            raise ToolError(message) from None
 
     # Only the main thread can be interrupted; the library calls other functions in threads.
 

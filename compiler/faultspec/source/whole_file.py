@@ -4,6 +4,8 @@ import errno
 import os
 import select
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -20,32 +22,33 @@ def write_whole(path: Path, content: bytes, mode: int | None = None) -> None:
     if os.path.exists(real) and not os.path.isfile(real):
         _write_in_place(real, content)
         return
-    beside = real.with_name(f".{real.name}.{os.getpid()}.new")
-    try:
-        with os.fdopen(os.open(beside, _NEW, 0o666 if mode is None else mode), "wb") as file:
-            file.write(content)
+    with _new_file_beside(real, content, 0o666 if mode is None else mode) as beside:
         if mode is None and real.exists():
             shutil.copymode(real, beside)
         beside.replace(real)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
 
 
 def create_whole(path: Path, content: bytes) -> None:
     """Create a file whole or not at all. Raises OSError: FileExistsError if it exists."""
     if os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        with os.fdopen(os.open(beside, _NEW, 0o666), "wb") as file:
-            file.write(content)
+    with _new_file_beside(path, content, 0o666) as beside:
         try:
             os.link(beside, path)
         except FileExistsError:
             raise
         except OSError:  # some file systems have no hard links
             beside.rename(path)
+
+
+@contextmanager
+def _new_file_beside(path: Path, content: bytes, mode: int) -> Iterator[Path]:
+    """A new file in the folder of ``path``. It is removed at the end, unless it was moved."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with os.fdopen(os.open(beside, _NEW, mode), "wb") as file:
+            file.write(content)
+        yield beside
     finally:
         beside.unlink(missing_ok=True)
 
