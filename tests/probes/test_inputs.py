@@ -440,7 +440,7 @@ def test_the_fixed_part_of_a_configured_value_is_not_a_secret(shown: int, fails:
     things = {"reader": ResourceConfig("reader", create=create)}
     session = session_of(script, READERS, resources=things)
     # One new part in a hundred begins with ten decimal digits, which may be there by chance.
-    session.tokens.random.seed(1)
+    session.begin_part("resources", 1)
     make(session, session.kinds[0])
     assert (failures(session, ()) == {"leaks/confidential"}) == fails
 
