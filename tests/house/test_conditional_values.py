@@ -13,6 +13,7 @@ PACKAGES = (ROOT / "compiler" / "faultspec", ROOT / "conformance" / "faultspec_c
 OWNER = PACKAGES[0] / "language" / "conditions.py"
 
 READERS: Mapping[str, str] = {
+    "faultspec/targets/catalog.py": "the catalogue holds the kind",
     "faultspec/targets/model.py": "custom templates print the kind",
     "faultspec/targets/python/facts.py": "the generated table of codes holds the kind",
     "faultspec/targets/typescript/__init__.py": "the generated table of codes holds the kind",

@@ -144,6 +144,11 @@ _TYPESCRIPT_PARTS = {
     ),
 }
 
+_GO_FILES = (
+    *("catalog.json", "client.go", "codes.go", "errors.go", "ids.go", "retry.go", "server.go"),
+    "shape.go",
+)
+
 _TARGETS = (
     _shipped_target(
         "python",
@@ -253,6 +258,12 @@ _TARGETS = (
         "OpenAPI Overlay 1.0: the declared errors for an OpenAPI 3.1 or 3.0 document",
         Output("overlay.json.jinja", "openapi-3.1.overlay.json"),
         Output("overlay-3.0.json.jinja", "openapi-3.0.overlay.json"),
+    ),
+    _shipped_target(
+        "go",
+        "a Go package: errors, parse and render, retries, handlers and a transport of net/http",
+        *(Output(f"{name}.jinja", f"{{{{ view.package }}}}/{name}") for name in _GO_FILES),
+        named_only=True,
     ),
     _shipped_target(
         "vectors",

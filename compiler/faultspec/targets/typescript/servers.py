@@ -245,7 +245,7 @@ def _needs(
 ) -> Iterator[str]:
     """The members that the options of a code must have, as TypeScript."""
     own = set(code.http.allowed_statuses())
-    derived = {str(row["header"]).lower() for row in _derived_headers(code, taxonomy)}
+    derived = {str(row["header"]).lower() for row in derived_headers(code, taxonomy)}
     needed = [
         name
         for name, on in facts.required_headers(code, taxonomy).items()
@@ -285,7 +285,7 @@ def _sender_facts(code: Code, taxonomy: Taxonomy, members: Mapping[str, str]) ->
         ],
         "constants": list(map(_constant, facts.constants_of_code(code, taxonomy))),
         "statusRules": _status_rules(code.http.rules),
-        "derived": list(_derived_headers(code, taxonomy)),
+        "derived": list(derived_headers(code, taxonomy)),
     }
     return {name: value for name, value in found.items() if value}
 
@@ -294,7 +294,7 @@ def _status_rules(rules: Sequence[ConditionalRule]) -> list[Json]:
     return [{**row, "then": rule.then} for row, rule in zip(rule_rows(rules), rules, strict=True)]
 
 
-def _derived_headers(code: Code, taxonomy: Taxonomy) -> Iterator[Json]:
+def derived_headers(code: Code, taxonomy: Taxonomy) -> Iterator[Json]:
     """The headers that repeat a detail: as text, as an entity tag, or as a wait in a unit."""
     details = allowed_details(code) if code.details_schema is None else {}
     for registered in taxonomy.detail_keys.values():
