@@ -43,6 +43,9 @@ SHOPS = {
 #: The frameworks of `test_typescript_frameworks`, in the order of the table.
 ON_NODE = ("Express", "Hono", "Fastify", "Nest")
 
+#: The framework of `test_go_server`. The standard library has no version of its own.
+IN_GO = ("Go net/http",)
+
 #: The previous major version of each, with what it needs in another version than ours. Those that
 #: have no other major version: one of two years ago.
 PREVIOUS = {
@@ -138,7 +141,7 @@ def keep_row(wanted: str) -> None:
 
 
 def _place(line: str) -> int:
-    order = [*(name for _, name in SHOPS.values()), *ON_NODE]
+    order = [*(name for _, name in SHOPS.values()), *ON_NODE, *IN_GO]
     return next(index for index, name in enumerate(order) if line.startswith(f"| {name} "))
 
 

@@ -145,8 +145,8 @@ _TYPESCRIPT_PARTS = {
 }
 
 _GO_FILES = (
-    *("catalog.json", "client.go", "codes.go", "errors.go", "ids.go", "retry.go", "server.go"),
-    "shape.go",
+    *("catalog.json", "catalog.go", "client.go", "codes.go", "errors.go", "ids.go", "parse.go"),
+    *("plan.go", "render.go", "retry.go", "server.go", "shape.go", "values.go"),
 )
 
 _TARGETS = (

@@ -23,6 +23,7 @@ from faultspec.targets.model import Model
 from faultspec.targets.python import clients, facts
 from faultspec.targets.python.bare_codes import bare_codes, general_codes
 from faultspec.targets.python.constructors import allowed_details, flag_key, parameter_slots
+from faultspec.targets.python.names import distinct_codes
 from faultspec.targets.python.wire import (
     DECIDED,
     carried_headers,
@@ -149,7 +150,7 @@ def _code(operation: str | None, code: Code, taxonomy: Taxonomy) -> Json:
         "policy": code.retry or "",
         "kind": (policy.kind_of.get(code.name) if policy is not None else None) or "",
         "eligible": policy is None or not policy.eligible or code.name in policy.eligible,
-        "boundary": code.boundaries[0] if len(code.boundaries) == 1 else "",
+        "boundary": code.boundaries[0] if code.boundaries else "",
         "domain": code.domain or "",
         "actions": list(code.actions),
         "envelope": schemas.own_envelope(taxonomy, operation, code).name,
@@ -255,9 +256,9 @@ def _bare_row(status: int, taxonomy: Taxonomy) -> Json:
 
 def _internal(taxonomy: Taxonomy) -> Json:
     """The answer to an exception: the code of an undeclared error, else that of a bare 500."""
-    code = taxonomy.codes.get(python.internal_code(taxonomy) or "")
+    code = _distinct(taxonomy).get(python.internal_code(taxonomy) or "")
     found: _BareAnswer | None = None
-    if code is not None and code.live and _answers(code.name, code.http.default or 500, taxonomy):
+    if code is not None and _answers(code.name, code.http.default or 500, taxonomy):
         found = _BareAnswer(code.name, code.http.default or 500)
     found = found or _bare_answer(500, taxonomy)
     return {"code": "" if found is None else found.code, "status": found.status if found else 0}
@@ -275,16 +276,16 @@ def _bare_answer(status: int, taxonomy: Taxonomy) -> _BareAnswer | None:
     others = [
         *(each.code for each in spanning),
         _status_code(whole, taxonomy),
-        *taxonomy.codes_for(whole),
+        *_claims(whole, taxonomy),
         python.internal_code(taxonomy),
     ]
     for name in others:
-        code = taxonomy.codes.get(name or "")
-        if code is not None and code.live and code.http.default is not None:
+        code = _distinct(taxonomy).get(name or "")
+        if code is not None and code.http.default is not None:
             under = code.http.default
             if _answers(code.name, under, taxonomy):
                 return _BareAnswer(code.name, under)
-    able = (name for name in taxonomy.codes_for(status) if _answers(name, status, taxonomy))
+    able = (name for name in _claims(status, taxonomy) if _answers(name, status, taxonomy))
     return next((_BareAnswer(name, status) for name in able), None)
 
 
@@ -294,16 +295,29 @@ def _status_code(status: int, taxonomy: Taxonomy) -> str | None:
     if general is not None:
         return general
     distances: dict[int, list[str]] = {}
-    for name in taxonomy.codes_for(status):
-        distance = abs((taxonomy.codes[name].http.default or 0) - status)
+    for name in _claims(status, taxonomy):
+        distance = abs((_distinct(taxonomy)[name].http.default or 0) - status)
         distances.setdefault(distance, []).append(name)
     nearest = distances[min(distances)] if distances else []
     return nearest[0] if len(nearest) == 1 else None
 
 
+def _claims(status: int, taxonomy: Taxonomy) -> list[str]:
+    """The codes that may have a status, those of operations too; else the code of its fallback."""
+    claimed = [code.name for code in _distinct(taxonomy).values() if code.http.allows(status)]
+    fallback = taxonomy.fallback_for(status)
+    stands = _distinct(taxonomy).get((fallback.code if fallback is not None else None) or "")
+    return claimed or ([] if stands is None else [stands.name])
+
+
+@memoize
+def _distinct(taxonomy: Taxonomy) -> Mapping[str, Code]:
+    return {code.name: code for code in distinct_codes(taxonomy)}
+
+
 def _answers(name: str, status: int, taxonomy: Taxonomy) -> bool:
     """Whether a code needs no details, and no header beside those that an adapter supplies."""
-    needed = facts.required_headers(taxonomy.codes[name], taxonomy)
+    needed = facts.required_headers(_distinct(taxonomy)[name], taxonomy)
     return _is_bare(name, taxonomy) and all(
         header.lower() in _SUPPLIED or not any(status in span for span in on)
         for header, on in needed.items()

@@ -1,0 +1,96 @@
+"""Laws of the generated Go package for servers, over real HTTP: the laws and the table of
+`test_frameworks`.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from frameworks.shop import LAWS, Shop, failures, served
+from frameworks.test_frameworks import ADOPT, HERE, keep_row, table_row
+from support.command_line import faultspec
+from support.once import build_once
+from targets.test_target_go import go
+
+pytestmark = [pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")]
+
+#: The laws that net/http and `Handle` keep without a boundary.
+KEPT_ALONE = {"streaming", "CORS", "cookies", "cancelled request"}
+KEPT_ALONE |= {"typed error as itself", "validation", "crash", "body limit"}
+
+
+def build(folder: Path, source: str) -> None:
+    """Compile a program beside the package of the shop's taxonomy."""
+    done = faultspec(
+        *("compile", "--target", "go", "--out", "."), str(HERE / "shop-taxonomy.yaml"), cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    (folder / "go/shoperrors").rename(folder / "shoperrors")
+    (folder / "go.mod").write_text("module example.test/shop\n\ngo 1.23\n")
+    (folder / "main.go").write_text(source)
+    built = go(folder, "build", "-o", "shop", ".")
+    assert built.returncode == 0, built.stderr
+
+
+def source(wired: str) -> str:
+    """The shop, whose handler is an expression over `shop`."""
+    return (HERE / "go/shop.go.txt").read_text(encoding="utf-8").replace("WIRED", wired)
+
+
+@pytest.fixture(scope="session")
+def shop_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the shop, behind its boundary."""
+    text = source("errs.Boundary(shop, errs.Options{})")
+    return build_once(tmp_path_factory, "shop-go", lambda folder: build(folder, text))
+
+
+@contextmanager
+def running(folder: Path, log: Path) -> Iterator[Shop]:
+    """The shop, until the end of the block."""
+    with served([str(folder / "shop")], {}, log) as port:
+        yield Shop(port, log)
+
+
+def test_a_shop_in_go_keeps_every_law(shop_program: Path, tmp_path: Path) -> None:
+    """Every law of `shop.py` holds, a panic is the internal error, the log says once that a bare
+    409 has no code of its own, and the page has the row.
+    """
+    with running(shop_program, tmp_path / "log") as shop:
+        broken = failures(shop)
+        panicked = shop.ask("GET", "/panic")
+        log = shop.log.read_text(encoding="utf-8")
+    assert broken == {}
+    assert (panicked.status, panicked.code) == (500, "internal_error")
+    assert log.count("a bare 409 is answered as bad_request") == 1, log
+    keep_row(table_row("Go net/http", broken, by_hand=True))
+
+
+def test_the_suite_finds_nothing_in_a_shop_in_go(shop_program: Path, tmp_path: Path) -> None:
+    """`faultspec conform` has no finding."""
+    with running(shop_program, tmp_path / "log") as shop:
+        done = faultspec(
+            *("conform", str(HERE / "shop.yaml"), "--seed", "1"),
+            cwd=tmp_path,
+            environment={"SHOP_URL": f"http://127.0.0.1:{shop.port}"},
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_law_is_broken_in_go_without_the_boundary(tmp_path: Path) -> None:
+    """The self-test names a shop without its boundary. Such a shop breaks each law, but for those
+    that are kept without one.
+    """
+    text = source("shop")
+    build(tmp_path, text)
+    told = subprocess.run(
+        [str(tmp_path / "shop"), "0"], capture_output=True, text=True, check=False, timeout=30
+    )
+    assert "the boundary is not installed" in told.stderr
+    (tmp_path / "main.go").write_text(text.replace("problems != nil", "problems == nil"))
+    assert go(tmp_path, "build", "-o", "shop", ".").returncode == 0
+    with running(tmp_path, tmp_path / "log") as shop:
+        assert failures(shop).keys() >= LAWS.keys() - KEPT_ALONE
