@@ -2,6 +2,7 @@
 `test_frameworks`.
 """
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -12,9 +13,10 @@ import pytest
 
 from frameworks.shop import LAWS, Shop, failures, served
 from frameworks.test_frameworks import ADOPT, HERE, keep_row, table_row
+from paths import ROOT
 from support.command_line import faultspec
 from support.once import build_once
-from targets.test_target_go import go
+from targets.test_target_go import go, unformatted
 
 pytestmark = [pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")]
 
@@ -86,11 +88,55 @@ def test_each_law_is_broken_in_go_without_the_boundary(tmp_path: Path) -> None:
     """
     text = source("shop")
     build(tmp_path, text)
-    told = subprocess.run(
+    refused = subprocess.run(
         [str(tmp_path / "shop"), "0"], capture_output=True, text=True, check=False, timeout=30
     )
-    assert "the boundary is not installed" in told.stderr
+    assert "the boundary is not installed" in refused.stderr
     (tmp_path / "main.go").write_text(text.replace("problems != nil", "problems == nil"))
     assert go(tmp_path, "build", "-o", "shop", ".").returncode == 0
     with running(tmp_path, tmp_path / "log") as shop:
         assert failures(shop).keys() >= LAWS.keys() - KEPT_ALONE
+
+
+#: What the snippets of the pages import.
+IMPORTS = """package shop
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"example.test/shop/shoperrors"
+)
+
+var _, _, _ = errors.Is, fmt.Sprint, http.StatusOK
+
+"""
+
+
+def snippets(page: Path) -> list[str]:
+    """The functions of a page."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"^```go\n(func .*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(found) > 1
+    return found
+
+
+def test_the_pages_of_go_are_compiled_and_run(shop_program: Path, tmp_path: Path) -> None:
+    """The page adopts in ten lines. All snippets compile as they stand, `gofmt` has nothing to
+    change, and the self-test finds nothing; without the boundary it does.
+    """
+    adopting = snippets(ADOPT / "go.md")
+    assert len(adopting[0].splitlines()) <= 10
+    shutil.copytree(shop_program / "shoperrors", tmp_path / "shoperrors")
+    shutil.copy(shop_program / "go.mod", tmp_path)
+    text = IMPORTS + "\n".join([*adopting, *snippets(ROOT / "docs/generated/go.md")])
+    for wired in (True, False):
+        if not wired:
+            text = text.replace("shoperrors.Boundary(mux, shoperrors.Options{})", "mux")
+        (tmp_path / "page_test.go").write_text(text)
+        assert "page_test.go" not in unformatted(tmp_path)
+        done = go(tmp_path, "test", "-count=1", ".")
+        assert (done.returncode == 0) == wired, done.stdout + done.stderr
+    assert "the boundary is not installed" in done.stdout

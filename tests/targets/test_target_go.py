@@ -2,6 +2,7 @@
 say.
 """
 
+import difflib
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from faultspec.language import read
 from faultspec.language.model import Taxonomy
 from faultspec.render import render
 from faultspec.runtime import ids
@@ -19,7 +21,11 @@ from faultspec.targets import SHIPPED
 from faultspec.targets import schema as schemas
 from faultspec.targets.go import package_name
 from faultspec.targets.vectors import exclusion_reasons
+from paths import ROOT
+from support.command_line import faultspec
+from support.evolving import shop
 from support.once import build_once
+from targets.test_large_taxonomies import many_codes
 from targets.test_target_vectors import NO_PYTHON
 from targets.test_typescript import Compiled, compiled, every_taxonomy
 from targets.test_typescript_servers import GIVEN, module, samples
@@ -42,6 +48,15 @@ def go(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+def unformatted(folder: Path) -> list[str]:
+    """The files in a folder that `gofmt` would change."""
+    root = go(folder, "env", "GOROOT").stdout.strip()
+    done = subprocess.run(
+        [f"{root}/bin/gofmt", "-l", "."], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
 
 
 class GoBindings(NamedTuple):
@@ -111,11 +126,7 @@ def test_the_packages_are_vetted_and_formatted(bindings: GoBindings) -> None:
     """`go vet` and `gofmt` have nothing to say, whatever codes and details are called."""
     vetted = go(bindings.folder, "vet", "./...")
     assert vetted.returncode == 0, vetted.stderr
-    formatted = subprocess.run(
-        ["gofmt", "-l", "."], cwd=bindings.folder, capture_output=True, text=True, check=True
-    )
-    generated = [line for line in formatted.stdout.splitlines() if "/" in line]
-    assert generated == []
+    assert [name for name in unformatted(bindings.folder) if "/go/" in name] == []
 
 
 def test_go_answers_what_the_vectors_say(bindings: GoBindings) -> None:
@@ -221,3 +232,53 @@ def answer_of(got: Mapping[str, Any]) -> tuple[int, list[tuple[str, str]], objec
     """An answer of Go as status, fields and body."""
     fields = [(name, value) for name, values in got["headers"].items() for value in values]
     return got["status"], plain(fields), got["body"]
+
+
+def test_a_new_code_only_adds_lines_of_go() -> None:
+    """Of the files that a taxonomy decides; the others stay as they are."""
+    before = render(shop(), TARGETS[:1], "t.yaml")
+    after = render(shop(new_code=True), TARGETS[:1], "t.yaml")
+    assert before.keys() == after.keys()
+    changed = {path for path, text in before.items() if after[path] != text}
+    assert changed == {"go/shoperrors/catalog.json", "go/shoperrors/codes.go"}
+    for path in changed:
+        removed = [
+            line
+            for line in difflib.ndiff(before[path].splitlines(), after[path].splitlines())
+            if line.startswith("- ")
+        ]
+        assert removed == [], path
+
+
+def test_a_taxonomy_that_go_cannot_read_is_refused(tmp_path: Path) -> None:
+    """The diagnostic names the file and each envelope, and nothing is written."""
+    shutil.copy(ROOT / "tests/taxonomies/formats.yaml", tmp_path)
+    done = faultspec("compile", "formats.yaml", "--target", "go", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "The bodies of the envelope form are not JSON." in done.stderr
+    assert "[unsupported-envelope]" in done.stderr
+    assert "hint: use the targets python and typescript" in done.stderr
+    assert not (tmp_path / "generated").exists()
+
+
+@pytest.mark.full
+def test_go_of_ten_thousand_codes_compiles(tmp_path: Path) -> None:
+    """And starts, with an error of the last of them."""
+    loaded = read(many_codes(10_000), "t.yaml").taxonomy
+    assert loaded is not None
+    for path, text in render(loaded, TARGETS[:1], "t.yaml").items():
+        place = tmp_path / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    (tmp_path / "go.mod").write_text("module example.test/large\n\ngo 1.23\n")
+    (package,) = (tmp_path / "go").iterdir()
+    (tmp_path / "main.go").write_text(
+        f"""package main
+
+import errs "example.test/large/go/{package.name}"
+
+func main() {{ print(string(errs.ParseBody([]byte(`{{"code":"code_9999"}}`), errs.Answer{{}}).Code)) }}
+"""
+    )
+    done = go(tmp_path, "run", ".")
+    assert (done.returncode, done.stderr) == (0, "code_9999")
