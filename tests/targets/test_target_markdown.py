@@ -18,6 +18,7 @@ from faultspec.language.model import Taxonomy
 from faultspec.render import render
 from faultspec.targets import SHIPPED
 from faultspec.targets.filters import md, md_code, md_comment
+from faultspec.targets.surface_map import surface_map
 from paths import ROOT
 from targets.test_targets_laws import FLAGSHIP, NASTY, nasty
 
@@ -265,3 +266,36 @@ def test_a_long_policy_is_drawn_as_far_as_anybody_reads() -> None:
     """Twelve retries are drawn of twenty-nine."""
     page = with_policy("{max_attempts: 30, backoff: {kind: constant, base: 1s}}")
     assert len(LINE.findall(page)) == 12
+
+
+SURFACES = """
+faultspec: 1
+taxonomy: {name: drawn, version: 1.0.0}
+envelopes: {error: {shape: {code: $code}}, own: {shape: {fault: $code}}}
+surfaces:
+  first:
+    match: {routes: [GET /a, GET /b, GET /c, GET /d], headers: {X-Kind: "a*"}, query: {v: "2"}}
+    transport: http
+    error_when: {status: [4xx]}
+    envelope: [error, own]
+  events: {transport: event, error_when: {equals: {/type: failed}}, envelope: own, at: /error}
+  rest: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error}
+codes: {gone: {summary: Gone., http: 410}}
+"""
+
+
+def test_surfaces_are_drawn_in_the_order_in_which_they_claim() -> None:
+    """By transport, each with the exchanges it claims, its envelopes, and the sign of an error."""
+    taxonomy = read(SURFACES, "t.yaml").taxonomy
+    assert taxonomy is not None
+    assert surface_map(taxonomy) == (
+        "http",
+        '├─ first: GET /a or GET /b or GET /c or 1 more, X-Kind: "a*", ?v="2" ─▶ error or own,'
+        " if 4xx",
+        "└─ rest: any other ─▶ error, if 4xx or 5xx",
+        "event",
+        '└─ events: any ─▶ own at /error, if /type is "failed"',
+    )
+    page = render(taxonomy, [SHIPPED["markdown"]], "t.yaml")["markdown/reference.md"]
+    assert "* Where the header `X-Kind` is `a*`" in page
+    assert "* Where the query parameter `v` is `2`" in page

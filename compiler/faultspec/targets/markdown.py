@@ -30,6 +30,7 @@ from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import definition
 from faultspec.targets.model import DetailRow, Model, detail_row, phrase
+from faultspec.targets.surface_map import surface_map
 
 _SHOWN_DELAYS = 5
 """The delays of a phase that the page shows; more would not fit on a line."""
@@ -126,6 +127,7 @@ class MarkdownView(NamedTuple):
     codes: tuple[CodeSection, ...]
     gone: tuple[CodeSection, ...]
     statuses: tuple[StatusLine, ...]
+    surface_map: tuple[str, ...]
     fields: Mapping[str, tuple[tuple[Field, schemas.Json], ...]]
     detail_keys: tuple[tuple[DetailKey, schemas.Json], ...]
     policies: tuple[PolicySection, ...]
@@ -146,6 +148,7 @@ def view(taxonomy: Taxonomy, model: Model) -> MarkdownView:
         codes=tuple(section for section in sections if section.code.live),
         gone=tuple(section for section in sections if not section.code.live),
         statuses=_statuses(taxonomy),
+        surface_map=surface_map(taxonomy),
         fields={
             name: tuple(
                 (field, _constraints(field.schema, taxonomy)) for field in envelope.fields.values()
