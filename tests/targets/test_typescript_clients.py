@@ -333,6 +333,28 @@ def test_each_example_in_typescript_catches_its_error(
     assert (done.stdout, done.returncode) == ("not_found order-seven-id\n", 0), done.stderr
 
 
+GENERATED = ROOT / "docs/generated/typescript.md"
+
+
+def test_the_page_of_generated_typescript_compiles_and_runs(
+    clients: NodeClients, tmp_path: Path
+) -> None:
+    """Its snippets, one after the other, are a program that prints what the page says."""
+    snippets = re.findall(
+        r"^```ts\n(.*?)```", GENERATED.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert len(snippets) == 4
+    folder = tmp_path / "page"
+    shutil.copytree(clients.folder, folder, symlinks=True)
+    (folder / "page.ts").write_text("".join(snippets))
+    compile_for_node(folder, "page.ts")
+    done = subprocess.run(
+        ["node", "page.js"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    printed = "409\nit exists as order-1\nfalse not_retriable false\n"
+    assert (done.stdout, done.returncode) == (printed, 0), done.stderr
+
+
 CLIENT = """
 import {{ withRetries }} from "{folder}/{package}/clients/fetch.js";
 import {{ Retries }} from "{folder}/{package}/retrying.js";
