@@ -1045,3 +1045,46 @@ def test_what_aliases_repeat_is_bounded_in_the_file(
     skipped, _ = items(path)
     assert isinstance(skipped, Skipped)
     assert "keys and values" in skipped.reason
+
+
+def archive(*entries: str) -> str:
+    """An HTTP Archive of entries, with one before them that holds the contract."""
+    good = {"request": {"method": "GET", "url": "http://x/y"}, "response": {"status": 400}}
+    return '{"log": {"entries": [' + ", ".join((json.dumps(good), *entries)) + "]}}"
+
+
+MANY = "{}, " * 600_000 + "{}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("a.har", archive(f"[{MANY}]"), "more than 500,000 keys and values"),
+        ("a.har", archive(f'{{"x": [{MANY}'), "more than 500,000 keys and values"),
+        ("a.ndjson", f'{{"x": [{MANY}]}}\n', "more than 500,000 keys and values"),
+        ("c.yaml", cassette("[" * 5000), "nested deeper than 1,000 levels"),
+        ("c.yaml", "[" * 5000 + "\n" + cassette(), "nested deeper than 1,000 levels"),
+        ("c.yaml", "".join(f"%TAG !a{n}! x\n" for n in range(2000)) + cassette(), "directives"),
+    ],
+)
+def test_a_record_beyond_a_bound_is_not_decoded(
+    tmp_path: Path, name: str, text: str, reason: str
+) -> None:
+    """Memory and time of a record are bounded, whatever its values are: it is named, not read."""
+    path = tmp_path / name
+    path.write_text(text)
+    *_, skipped = items(path)
+    assert isinstance(skipped, Skipped)
+    assert reason in skipped.reason
+
+
+@pytest.mark.parametrize("body", ["," * 600_000, '"[' * 300_000, "\\" * 600_000])
+def test_signs_within_a_text_are_no_values(tmp_path: Path, body: str) -> None:
+    """A body of any signs is one value."""
+    entry = {"request": {"method": "GET", "url": "http://x/y"}, "response": {"status": 400}}
+    entry["response"]["content"] = {"text": body}
+    path = tmp_path / "a.har"
+    path.write_text(archive(json.dumps(entry), json.dumps(entry)))
+    found = items(path)
+    assert [isinstance(item, RecordedExchange) for item in found] == [True, True, True]
+    assert found[-1].exchange.response.body == body.encode()

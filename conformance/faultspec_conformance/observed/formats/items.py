@@ -46,6 +46,9 @@ _CHUNK, _STEP = 1024**2, 8 * 1024**2
 #: Characters of the longest item of a JSON list.
 _LONGEST = 64 * 1024**2
 
+#: Texts of JSON, also one that is cut off, and the signs that begin, part and end values.
+_SIGNS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
+
 #: Characters of the longest word or escape of JSON that the end of a text may cut.
 _WORD = len("-Infinity")
 
@@ -66,7 +69,7 @@ def json_items(stream: BinaryIO, *path: Sequence[str]) -> Iterator[ListedItem]:
             text.skip_space()
             if text.sign != "]":
                 text.skip_sign(",")
-    except (ValueError, RecursionError, _TooLarge) as error:
+    except (ValueError, RecursionError, TooLarge) as error:
         reason, line = str(error), text.line
         if isinstance(error, json.JSONDecodeError):
             line, column = text.place(error.pos)
@@ -76,14 +79,14 @@ def json_items(stream: BinaryIO, *path: Sequence[str]) -> Iterator[ListedItem]:
 
 
 class _JsonText:
-    """The text of a stream from the next value on. Raises _TooLarge if the value is too long."""
+    """The text of a stream from the next value on. Raises TooLarge if the value is too long."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._text = ""
         self._offset = 0
-        self._ended = False
+        self._ended = self._dense = False
         self._counted = 0
         #: The line of what is counted, and the characters of that line before the text.
         self.line = 1
@@ -119,8 +122,10 @@ class _JsonText:
         self.skip_space()
 
     def read_value(self) -> tuple[object, int]:
-        """The next value and its line. Raises JSONDecodeError and RecursionError."""
+        """The next value and its line. Raises JSONDecodeError, RecursionError and TooLarge."""
         while True:
+            if self._dense:
+                _check_value(self._text, self._offset)
             try:
                 value, end = _DECODE(self._text, self._offset)
             except json.JSONDecodeError as error:
@@ -143,12 +148,42 @@ class _JsonText:
         _, column = self.place(self._offset)
         rest = self._text[self._offset :]
         if len(rest) > _LONGEST:
-            raise _TooLarge(f"a value has more than {_LONGEST:,} characters")
+            raise TooLarge(f"a value has more than {_LONGEST:,} characters")
         content = self._stream.read(min(max(_CHUNK, len(rest)), _STEP))
         self._ended = not content
         self._text = rest + self._decoder.decode(content, self._ended)
+        self._dense = _has_many_signs(self._text)
         self._offset = self._counted = 0
         self._before = column - 1
+
+
+def check_size(text: str) -> None:
+    """Raises TooLarge if a text of JSON has too many keys and values."""
+    if _has_many_signs(text):
+        _check_value(text, 0)
+
+
+def _has_many_signs(text: str) -> bool:
+    """Whether a text may have too many values. Signs in strings count here as well."""
+    return sum(map(text.count, "[{,:")) > MAX_NODES
+
+
+def _check_value(text: str, start: int) -> None:
+    """Raises TooLarge if the value at an offset has too many values, as far as the text has it."""
+    values = level = 0
+    for found in _SIGNS.finditer(text, start):
+        match text[found.start()]:
+            case "[" | "{":
+                level += 1
+                values += 1
+            case "]" | "}":
+                level -= 1
+            case "," | ":":
+                values += 1
+        if level <= 0:
+            return
+        if values > MAX_NODES:
+            raise TooLarge(f"a value {_TOO_MANY}")
 
 
 def _find_member(text: _JsonText, names: Sequence[str]) -> None:
@@ -179,6 +214,13 @@ _INT64 = range(-(2**63), 2**63)
 #: Characters of a text that count as one value more, so that the texts of an item have 64 MB.
 _NODE_CHARACTERS = 128
 
+#: Directives of a file, and how each begins: behind an end of a line.
+_MOST_TAGS = 1_000
+_TAG = re.compile(rb"[\n\r\x85\xa8\xa9]%TAG")
+
+#: Levels of a file. The parser takes a time for each sign that grows with its levels.
+_DEEPEST = 10 * MAX_DEPTH
+
 _TOO_MANY = f"has more than {MAX_NODES:,} keys and values"
 _TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"
 
@@ -186,8 +228,33 @@ _TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"
 _Parser: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _TooLarge(Exception):
+class TooLarge(Exception):
     """An item is beyond a bound. The text is the predicate of a sentence about it."""
+
+
+class _Unparsable(yaml.YAMLError):
+    """A file would take the parser too long. The text is a sentence about it."""
+
+
+class _FewTags:
+    """A stream of YAML with few directives `%TAG`. The parser compares each with all before it,
+    in code that no signal interrupts.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._last = b"\n"
+        self._left = _MOST_TAGS
+
+    def read(self, size: int) -> bytes:
+        """The next bytes. Raises _Unparsable if there are too many directives."""
+        content = self._stream.read(size)
+        plain = self._last + content.replace(b"\0", b"")  # of UTF-16, what is left is ASCII
+        self._left -= len(_TAG.findall(plain))
+        if self._left < 0:
+            raise _Unparsable(f"it has more than {_MOST_TAGS:,} directives")
+        self._last = plain[-(len(b"\n%TAG") - 1) :]
+        return content
 
 
 class _Loader(Composer, SafeConstructor, Resolver):
@@ -200,7 +267,7 @@ class _Loader(Composer, SafeConstructor, Resolver):
         Composer.__init__(self)
         SafeConstructor.__init__(self)
         Resolver.__init__(self)
-        parser = _Parser(stream)
+        parser = _Parser(_FewTags(stream))
         self._next_event: Callable[[], Any] = parser.get_event
         self.check_event: Callable[..., bool] = parser.check_event
         self.peek_event: Callable[[], Any] = parser.peek_event
@@ -211,23 +278,25 @@ class _Loader(Composer, SafeConstructor, Resolver):
         self._measure = _Measure()
 
     def get_event(self) -> Any:
-        """The next event."""
+        """The next event. Raises _Unparsable if it is nested too deep."""
         event = self._next_event()
         if isinstance(event, yaml.ScalarEvent):
             self._written += _weigh_text(event.value)
         elif isinstance(event, yaml.CollectionStartEvent):
             self._level += 1
             self._written += 1
+            if self._level > _DEEPEST:
+                raise _Unparsable(f"it is nested deeper than {_DEEPEST:,} levels")
         elif isinstance(event, yaml.CollectionEndEvent):
             self._level -= 1
         return event
 
     def compose_item(self) -> yaml.Node:
-        """The next node. Raises _TooLarge; then the next node is the one after it."""
+        """The next node. Raises TooLarge; then the next node is the one after it."""
         self._written, self._base = 0, self._level
         try:
             node = self.compose_node(None, 0)
-        except _TooLarge:
+        except TooLarge:
             while self._level > self._base:
                 self.get_event()
             raise
@@ -246,19 +315,19 @@ class _Loader(Composer, SafeConstructor, Resolver):
     def descend_resolver(self, current_node: yaml.Node | None, current_index: Any) -> None:
         """Check the bounds. The composer calls this before each node; paths are not resolved."""
         if self._written > MAX_NODES:
-            raise _TooLarge(_TOO_MANY)
+            raise TooLarge(_TOO_MANY)
         if self._level - self._base >= MAX_DEPTH:
-            raise _TooLarge(_TOO_DEEP)
+            raise TooLarge(_TOO_DEEP)
 
     def ascend_resolver(self) -> None:
         """Do nothing."""
 
     def count_repeated(self, node: yaml.Node) -> None:
-        """Follow the aliases of an item. Raises _TooLarge if those of the file repeat too much."""
+        """Follow the aliases of an item. Raises TooLarge if those of the file repeat too much."""
         size, _ = self._measure.size_and_height(node)
         repeated = self._repeated + size - self._written
         if repeated > max(MAX_NODES, self._repeated):
-            raise _TooLarge(f"{_TOO_MANY}, with those that aliases repeat in the items before")
+            raise TooLarge(f"{_TOO_MANY}, with those that aliases repeat in the items before")
         self._repeated = repeated
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
@@ -314,10 +383,10 @@ def yaml_items(stream: BinaryIO, *names: str) -> Iterator[ListedItem]:
                     line = loader.peek_event().start_mark.line + 1
                     yield _next_item(loader, line)
                 return
-            with suppress(_TooLarge):
+            with suppress(TooLarge):
                 loader.compose_item()
         yield ListedItem(line, None, missing, ends=True)
-    except (yaml.YAMLError, UnicodeDecodeError, _TooLarge) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, TooLarge) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else line
         problem = f"the rest cannot be read: {_describe(error)}"
@@ -329,7 +398,7 @@ def _next_item(loader: _Loader, line: int) -> ListedItem:
     try:
         node = loader.compose_item()
         loader.count_repeated(node)
-    except _TooLarge as error:
+    except TooLarge as error:
         return ListedItem(line, None, f"it {error}")
     try:
         return ListedItem(line, loader.construct_document(node))
@@ -341,7 +410,7 @@ class _Measure:
     """The sizes of nodes with aliases followed. Anchored nodes are measured once."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[int, int] | _TooLarge] = {}
+        self._known: dict[int, tuple[int, int] | TooLarge] = {}
         self._around: set[int] = set()
 
     def add_anchored(self, node: yaml.Node) -> None:
@@ -349,22 +418,22 @@ class _Measure:
         self._known[id(node)] = _NOT_MEASURED
 
     def size_and_height(self, node: yaml.Node) -> tuple[int, int]:
-        """Values of a node, and levels of nesting. Raises _TooLarge beyond a bound."""
+        """Values of a node, and levels of nesting. Raises TooLarge beyond a bound."""
         own = id(node)
         known = self._known.get(own)
         if known is None:
             return self._measure(node)
         if known is _NOT_MEASURED:
             if own in self._around:
-                raise _TooLarge("contains itself by an alias")
+                raise TooLarge("contains itself by an alias")
             self._around.add(own)
             try:
                 known = self._measure(node)
-            except (_TooLarge, RecursionError) as error:
-                known = error if isinstance(error, _TooLarge) else _TooLarge(_TOO_DEEP)
+            except (TooLarge, RecursionError) as error:
+                known = error if isinstance(error, TooLarge) else TooLarge(_TOO_DEEP)
             self._around.remove(own)
             self._known[own] = known
-        if isinstance(known, _TooLarge):
+        if isinstance(known, TooLarge):
             raise known
         return known
 
@@ -375,9 +444,9 @@ class _Measure:
             inner_size, inner_height = self.size_and_height(inner)
             size, height = size + inner_size, max(height, inner_height + 1)
         if height > MAX_DEPTH:
-            raise _TooLarge(_TOO_DEEP)
+            raise TooLarge(_TOO_DEEP)
         if size > MAX_NODES:
-            raise _TooLarge(_TOO_MANY)
+            raise TooLarge(_TOO_MANY)
         return size, height
 
 
@@ -401,7 +470,7 @@ def _inner_nodes(node: yaml.Node) -> Iterable[yaml.Node]:
 
 def _describe(error: Exception) -> str:
     """Why YAML cannot be read, without the texts of it that PyYAML quotes."""
-    if isinstance(error, _TooLarge):
+    if isinstance(error, TooLarge | _Unparsable):
         return str(error)
     if isinstance(error, ReaderError):
         return str(error.reason)

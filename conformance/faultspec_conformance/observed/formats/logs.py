@@ -17,6 +17,7 @@ from faultspec.language.values import are_equal
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Slot, Template
 from faultspec.runtime.pointers import resolve, steps
 from faultspec_conformance.observed.formats.cassettes import read_interaction
+from faultspec_conformance.observed.formats.items import TooLarge, check_size
 from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,
     ALWAYS,
@@ -76,7 +77,12 @@ def read_log(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
         if not text:
             continue
         try:
-            value = json.loads(text)
+            content = text.decode(json.detect_encoding(text), "surrogatepass")
+            check_size(content)
+            value = json.loads(content)
+        except TooLarge as error:
+            yield Skipped(place, f"the line cannot be read: {error}")
+            continue
         except json.JSONDecodeError as error:
             yield Skipped(place, f"the line is not JSON: {error.msg}")
             continue
