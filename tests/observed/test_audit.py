@@ -1079,7 +1079,7 @@ def test_a_record_beyond_a_bound_is_not_decoded(
 
 
 @pytest.mark.parametrize("body", ["," * 600_000, '"[' * 300_000, "\\" * 600_000])
-def test_signs_within_a_text_are_no_values(tmp_path: Path, body: str) -> None:
+def test_signs_within_a_text_do_not_count(tmp_path: Path, body: str) -> None:
     """A body of any signs is one value."""
     entry = {"request": {"method": "GET", "url": "http://x/y"}, "response": {"status": 400}}
     entry["response"]["content"] = {"text": body}

@@ -242,6 +242,17 @@ def test_every_operation_gets_a_large_body() -> None:
     assert ("framework/oversized", "POST /second") in found
 
 
+def test_large_bodies_of_all_operations_are_kept_once() -> None:
+    """The run keeps every request: equal bodies of megabytes are one object."""
+    session = session_of(lambda _: answer(404, {"code": "absent"}))
+    findings(session, limits.oversized_bodies(session))
+    findings(session, limits.oversized_bodies_of_others(session))
+    bodies = [one.exchange.request.body for one in session.observations.exchanges]
+    large = [body for body in bodies if len(body) > 1_000_000]
+    assert len(large) > len(set(large))
+    assert len({id(body) for body in large}) == len(set(large))
+
+
 KEY: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 20}
 DEPTH: Mapping[str, Any] = {"type": "integer", "minimum": 1}
 HEADED: Mapping[str, Any] = {

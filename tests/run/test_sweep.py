@@ -541,6 +541,18 @@ def test_the_generator_is_ended_when_time_is_up() -> None:
     assert "ended at its limit" in result.trouble
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound data")
+def test_the_generator_is_ended_when_it_takes_too_much_memory() -> None:
+    """A schema of few words whose values take gigabytes ends the sweep, with the reason."""
+    pattern = "^(((a{0,1000}){0,1000}){0,1000})$"
+    parameter = {"name": "q", "in": "query", "schema": {"type": "string", "pattern": pattern}}
+    operation = {**OPERATION, "parameters": [{**parameter, "required": True}]}
+    document = openapi.read({**SMALL, "paths": {"/a": {"get": operation}}})
+    result = generate(plan_for(document), lambda _: GatewayAnswer(Response(200)), lambda: False)
+    assert result.trouble is not None
+    assert "memory" in result.trouble
+
+
 @pytest.mark.usefixtures("written_once")
 def test_requests_speak_for_a_caller_or_for_nobody() -> None:
     """The caller's credentials go with every generated request, and none with copies of some;

@@ -9,6 +9,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -39,6 +40,10 @@ GATEWAY = "FAULTSPEC_GATEWAY"
 
 #: The events of Python that precede traffic on the network, each with the position of the address.
 _NETWORK = {"socket.connect": 1, "socket.sendto": 1, "socket.sendmsg": 1, "socket.getaddrinfo": 0}
+
+#: Bytes of data that the process may have: a schema that multiplies takes gigabytes. With the code
+#: of its libraries it has 300 MB.
+_MEMORY = 256 * 1024**2
 
 _planned: Counter[str] = Counter()
 _first_phase: dict[str, str] = {}
@@ -136,8 +141,19 @@ def _allow_gateway_only(event: str, arguments: tuple[Any, ...]) -> None:
         raise ConnectionRefusedError(f"the generator may not contact {address}")
 
 
+def _bound_memory() -> None:
+    """Let the process fail to get more memory than ``_MEMORY``, where the system can say no."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        most = _MEMORY if most == resource.RLIM_INFINITY else min(_MEMORY, most)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
 if GATEWAY in os.environ:
     sys.addaudithook(_allow_gateway_only)
+    _bound_memory()
 
 
 def _append(name: str, failure: Failure, case: Any) -> None:

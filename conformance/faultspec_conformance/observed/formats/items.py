@@ -69,7 +69,7 @@ def json_items(stream: BinaryIO, *path: Sequence[str]) -> Iterator[ListedItem]:
             text.skip_space()
             if text.sign != "]":
                 text.skip_sign(",")
-    except (ValueError, RecursionError, TooLarge) as error:
+    except (ValueError, RecursionError, ItemTooLarge) as error:
         reason, line = str(error), text.line
         if isinstance(error, json.JSONDecodeError):
             line, column = text.place(error.pos)
@@ -79,7 +79,7 @@ def json_items(stream: BinaryIO, *path: Sequence[str]) -> Iterator[ListedItem]:
 
 
 class _JsonText:
-    """The text of a stream from the next value on. Raises TooLarge if the value is too long."""
+    """The text of a stream from the next value on. Raises ItemTooLarge if the value is too long."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -122,7 +122,7 @@ class _JsonText:
         self.skip_space()
 
     def read_value(self) -> tuple[object, int]:
-        """The next value and its line. Raises JSONDecodeError, RecursionError and TooLarge."""
+        """The next value and its line. Raises JSONDecodeError, RecursionError and ItemTooLarge."""
         while True:
             if self._dense:
                 _check_value(self._text, self._offset)
@@ -148,7 +148,7 @@ class _JsonText:
         _, column = self.place(self._offset)
         rest = self._text[self._offset :]
         if len(rest) > _LONGEST:
-            raise TooLarge(f"a value has more than {_LONGEST:,} characters")
+            raise ItemTooLarge(f"a value has more than {_LONGEST:,} characters")
         content = self._stream.read(min(max(_CHUNK, len(rest)), _STEP))
         self._ended = not content
         self._text = rest + self._decoder.decode(content, self._ended)
@@ -157,8 +157,8 @@ class _JsonText:
         self._before = column - 1
 
 
-def check_size(text: str) -> None:
-    """Raises TooLarge if a text of JSON has too many keys and values."""
+def check_json_size(text: str) -> None:
+    """Raises ItemTooLarge if a text of JSON has too many keys and values."""
     if _has_many_signs(text):
         _check_value(text, 0)
 
@@ -169,7 +169,7 @@ def _has_many_signs(text: str) -> bool:
 
 
 def _check_value(text: str, start: int) -> None:
-    """Raises TooLarge if the value at an offset has too many values, as far as the text has it."""
+    """Raises ItemTooLarge if the value at an offset has too many values, as far as it is read."""
     values = level = 0
     for found in _SIGNS.finditer(text, start):
         match text[found.start()]:
@@ -183,7 +183,7 @@ def _check_value(text: str, start: int) -> None:
         if level <= 0:
             return
         if values > MAX_NODES:
-            raise TooLarge(f"a value {_TOO_MANY}")
+            raise ItemTooLarge(f"a value {_TOO_MANY}")
 
 
 def _find_member(text: _JsonText, names: Sequence[str]) -> None:
@@ -228,7 +228,7 @@ _TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"
 _Parser: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class TooLarge(Exception):
+class ItemTooLarge(Exception):
     """An item is beyond a bound. The text is the predicate of a sentence about it."""
 
 
@@ -292,11 +292,11 @@ class _Loader(Composer, SafeConstructor, Resolver):
         return event
 
     def compose_item(self) -> yaml.Node:
-        """The next node. Raises TooLarge; then the next node is the one after it."""
+        """The next node. Raises ItemTooLarge; then the next node is the one after it."""
         self._written, self._base = 0, self._level
         try:
             node = self.compose_node(None, 0)
-        except TooLarge:
+        except ItemTooLarge:
             while self._level > self._base:
                 self.get_event()
             raise
@@ -315,19 +315,21 @@ class _Loader(Composer, SafeConstructor, Resolver):
     def descend_resolver(self, current_node: yaml.Node | None, current_index: Any) -> None:
         """Check the bounds. The composer calls this before each node; paths are not resolved."""
         if self._written > MAX_NODES:
-            raise TooLarge(_TOO_MANY)
+            raise ItemTooLarge(_TOO_MANY)
         if self._level - self._base >= MAX_DEPTH:
-            raise TooLarge(_TOO_DEEP)
+            raise ItemTooLarge(_TOO_DEEP)
 
     def ascend_resolver(self) -> None:
         """Do nothing."""
 
     def count_repeated(self, node: yaml.Node) -> None:
-        """Follow the aliases of an item. Raises TooLarge if those of the file repeat too much."""
+        """Follow the aliases of an item. Raises ItemTooLarge if those of the file repeat too
+        much.
+        """
         size, _ = self._measure.size_and_height(node)
         repeated = self._repeated + size - self._written
         if repeated > max(MAX_NODES, self._repeated):
-            raise TooLarge(f"{_TOO_MANY}, with those that aliases repeat in the items before")
+            raise ItemTooLarge(f"{_TOO_MANY}, with those that aliases repeat in the items before")
         self._repeated = repeated
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
@@ -383,10 +385,10 @@ def yaml_items(stream: BinaryIO, *names: str) -> Iterator[ListedItem]:
                     line = loader.peek_event().start_mark.line + 1
                     yield _next_item(loader, line)
                 return
-            with suppress(TooLarge):
+            with suppress(ItemTooLarge):
                 loader.compose_item()
         yield ListedItem(line, None, missing, ends=True)
-    except (yaml.YAMLError, UnicodeDecodeError, TooLarge) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, ItemTooLarge) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else line
         problem = f"the rest cannot be read: {_describe(error)}"
@@ -398,7 +400,7 @@ def _next_item(loader: _Loader, line: int) -> ListedItem:
     try:
         node = loader.compose_item()
         loader.count_repeated(node)
-    except TooLarge as error:
+    except ItemTooLarge as error:
         return ListedItem(line, None, f"it {error}")
     try:
         return ListedItem(line, loader.construct_document(node))
@@ -410,7 +412,7 @@ class _Measure:
     """The sizes of nodes with aliases followed. Anchored nodes are measured once."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[int, int] | TooLarge] = {}
+        self._known: dict[int, tuple[int, int] | ItemTooLarge] = {}
         self._around: set[int] = set()
 
     def add_anchored(self, node: yaml.Node) -> None:
@@ -418,22 +420,22 @@ class _Measure:
         self._known[id(node)] = _NOT_MEASURED
 
     def size_and_height(self, node: yaml.Node) -> tuple[int, int]:
-        """Values of a node, and levels of nesting. Raises TooLarge beyond a bound."""
+        """Values of a node, and levels of nesting. Raises ItemTooLarge beyond a bound."""
         own = id(node)
         known = self._known.get(own)
         if known is None:
             return self._measure(node)
         if known is _NOT_MEASURED:
             if own in self._around:
-                raise TooLarge("contains itself by an alias")
+                raise ItemTooLarge("contains itself by an alias")
             self._around.add(own)
             try:
                 known = self._measure(node)
-            except (TooLarge, RecursionError) as error:
-                known = error if isinstance(error, TooLarge) else TooLarge(_TOO_DEEP)
+            except (ItemTooLarge, RecursionError) as error:
+                known = error if isinstance(error, ItemTooLarge) else ItemTooLarge(_TOO_DEEP)
             self._around.remove(own)
             self._known[own] = known
-        if isinstance(known, TooLarge):
+        if isinstance(known, ItemTooLarge):
             raise known
         return known
 
@@ -444,9 +446,9 @@ class _Measure:
             inner_size, inner_height = self.size_and_height(inner)
             size, height = size + inner_size, max(height, inner_height + 1)
         if height > MAX_DEPTH:
-            raise TooLarge(_TOO_DEEP)
+            raise ItemTooLarge(_TOO_DEEP)
         if size > MAX_NODES:
-            raise TooLarge(_TOO_MANY)
+            raise ItemTooLarge(_TOO_MANY)
         return size, height
 
 
@@ -470,7 +472,7 @@ def _inner_nodes(node: yaml.Node) -> Iterable[yaml.Node]:
 
 def _describe(error: Exception) -> str:
     """Why YAML cannot be read, without the texts of it that PyYAML quotes."""
-    if isinstance(error, TooLarge | _Unparsable):
+    if isinstance(error, ItemTooLarge | _Unparsable):
         return str(error)
     if isinstance(error, ReaderError):
         return str(error.reason)

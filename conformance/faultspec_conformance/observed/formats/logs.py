@@ -17,7 +17,7 @@ from faultspec.language.values import are_equal
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Slot, Template
 from faultspec.runtime.pointers import resolve, steps
 from faultspec_conformance.observed.formats.cassettes import read_interaction
-from faultspec_conformance.observed.formats.items import TooLarge, check_size
+from faultspec_conformance.observed.formats.items import ItemTooLarge, check_json_size
 from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,
     ALWAYS,
@@ -78,9 +78,9 @@ def read_log(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
             continue
         try:
             content = text.decode(json.detect_encoding(text), "surrogatepass")
-            check_size(content)
+            check_json_size(content)
             value = json.loads(content)
-        except TooLarge as error:
+        except ItemTooLarge as error:
             yield Skipped(place, f"the line cannot be read: {error}")
             continue
         except json.JSONDecodeError as error:
