@@ -223,3 +223,37 @@ def test_large_taxonomies_stay_far_below_the_limits(tmp_path: Path) -> None:
         )
         assert done.returncode in (0, 1), done.stderr
         assert os.times().children_user - before <= limit / 5
+
+
+BOUNDED = [name for name, entry in COMMANDS.items() if entry.megabytes is not None]
+
+GREEDY = """
+import sys, types
+import click
+from faultspec.cli import COMMANDS, main
+module = sys.modules["greedy"] = types.ModuleType("greedy")
+@click.command()
+def command():
+    click.echo(sum(map(len, [bytes(2**20) for _ in range(600)])))
+module.command = command
+name = sys.argv[1]
+COMMANDS[name] = COMMANDS[name]._replace(address="greedy:command")
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound data")
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_command_ends_at_its_limit_of_memory(name: str) -> None:
+    """The exit code is 2, and a hint names the remedy."""
+    done = subprocess.run([sys.executable, "-c", GREEDY, name], capture_output=True, text=True)
+    assert done.returncode == 2, done.stdout
+    assert done.stderr.startswith("error[too-large]: this takes more than 288 MiB of memory\n")
+    assert "hint: give it a smaller input" in done.stderr
+
+
+def test_what_others_wrote_has_a_limit_of_memory() -> None:
+    """All commands have it that read taxonomies, documents or programs, and then end."""
+    assert {"lint", "compile", "diff", "changelog", "import", "explain", "init", "trace-code"} == {
+        *BOUNDED
+    }

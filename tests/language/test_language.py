@@ -359,6 +359,19 @@ operations:
     assert found == [("dangling-reference", ("operations", "pay", "codes", "busi"))]
 
 
+def test_a_hint_lists_some_of_many_names() -> None:
+    """What each of many dangling names costs is bounded."""
+    codes = "".join(f"  c{n}: {{summary: A., http: 503, replaced_by: zz}}\n" for n in range(80))
+    text = f"""
+faultspec: 1
+taxonomy: {{name: shop, version: 1.0.0}}
+envelopes: {{error: {{shape: {{code: $code, message: $message}}}}}}
+codes:
+{codes}"""
+    hints = {each.hint for each in read(text, "shop.yaml").diagnostics}
+    assert hints == {f"declared: {', '.join(f'c{n}' for n in range(50))} and 30 more"}
+
+
 def test_a_field_without_a_type_has_that_of_its_slot() -> None:
     """Places or a mark leave the type of a well-known slot as it is, but inside a string."""
     text = """

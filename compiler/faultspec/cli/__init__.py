@@ -19,10 +19,12 @@ from faultspec.cli.interruption import (
     INTERRUPTED,
     LONGEST_COMPILE,
     LONGEST_COMPUTING,
+    MOST_MEMORY,
     TimeIsUp,
     end_by_interrupt,
     interruption_behind,
     limit_computing,
+    limit_memory,
 )
 
 
@@ -30,12 +32,13 @@ class Command(NamedTuple):
     """The place of a command (``module:attribute``), and what it does in one line.
 
     ``seconds``: of the processor that it may take; None if it limits itself, or has no limit
-    (SECURITY.md says why).
+    (SECURITY.md says why). ``megabytes``: of memory, the same.
     """
 
     address: str
     summary: str
     seconds: float | None = LONGEST_COMPUTING
+    megabytes: int | None = MOST_MEMORY
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -64,33 +67,46 @@ COMMANDS: Mapping[str, Command] = {
         "faultspec.cli.trace_code:command", "Compare what a program raises with its taxonomy."
     ),
     "conform": Command(
-        "faultspec.cli.conform:command", "Judge a running service by a taxonomy.", None
+        "faultspec.cli.conform:command", "Judge a running service by a taxonomy.", None, None
     ),
     "audit": Command(
-        "faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy.", None
+        "faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy.", None, None
     ),
     "proxy": Command(
-        "faultspec.cli.proxy:command", "Judge the traffic between clients and a service.", None
+        "faultspec.cli.proxy:command",
+        "Judge the traffic between clients and a service.",
+        None,
+        None,
     ),
     "report": Command(
-        "faultspec.cli.report:command", "Merge the reports of shards, or convert a report."
+        "faultspec.cli.report:command",
+        "Merge the reports of shards, or convert a report.",
+        megabytes=None,
     ),
     "replay": Command(
-        "faultspec.cli.replay:command", "Send the requests of a finding again, and judge them."
+        "faultspec.cli.replay:command",
+        "Send the requests of a finding again, and judge them.",
+        megabytes=None,
     ),
     "waivers": Command(
-        "faultspec.cli.waivers:command", "Add and remove waivers by the report of a run."
+        "faultspec.cli.waivers:command",
+        "Add and remove waivers by the report of a run.",
+        megabytes=None,
     ),
     "serve": Command(
         "faultspec.cli.serve:command",
         "Serve the errors of a taxonomy, to test clients.",
         None,
+        None,
     ),
     "mcp": Command(
-        "faultspec.cli.mcp:command", "Explain codes and findings to coding assistants.", None
+        "faultspec.cli.mcp:command", "Explain codes and findings to coding assistants.", None, None
     ),
     "demo": Command(
-        "faultspec.cli.demo:command", "Judge the orders service, without and with a defect.", None
+        "faultspec.cli.demo:command",
+        "Judge the orders service, without and with a defect.",
+        None,
+        None,
     ),
 }
 
@@ -137,6 +153,9 @@ class _Lazy(click.Group):
         found = COMMANDS.get(name)
         if found is not None and found.seconds is not None:
             ctx.with_resource(limit_computing(found.seconds))
+        # The bound is that of the process, which may be that of a test.
+        if found is not None and found.megabytes is not None and ctx.obj is PROGRAM:
+            ctx.with_resource(limit_memory(found.megabytes))
         return super().resolve_command(ctx, args)
 
 
@@ -230,6 +249,13 @@ def finish(work: Callable[[], Any]) -> int:
         reason = escape_line(f"{place}{error.strerror or error}")
         click.echo(f"error[file-unusable]: {reason}", err=True)
         click.echo("  = hint: make sure that the file is there and can be used", err=True)
+        return 2
+    except MemoryError:
+        click.echo(
+            f"error[too-large]: this takes more than {MOST_MEMORY} MiB of memory\n"
+            "  = hint: give it a smaller input",
+            err=True,
+        )
         return 2
     except Exception as error:
         interruption = interruption_behind(error)

@@ -1,6 +1,6 @@
 """The document under resolution: its declared names, and the problems found in it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +46,9 @@ WELL_KNOWN_SLOTS = (
 )
 """Slots that every envelope may use without declaring them in ``fields``."""
 
+
+#: Names of a hint.
+_SHOWN = 50
 
 #: The sections of the constructs that references name.
 _SECTIONS: Mapping[str, str] = {
@@ -164,7 +167,7 @@ class Scope:
         """`name` if it is among `known`; otherwise None, with a problem."""
         if known is None or name in known:
             return name
-        listed = f"declared: {', '.join(known)}" if known else f"no {what} is declared"
+        listed = f"declared: {_list_some(known)}" if known else f"no {what} is declared"
         self.report(
             path,
             "dangling-reference",
@@ -299,6 +302,12 @@ _FASTER = (
     "let a text be read in one way: `a+` in place of `(a+)+`, `[^-]*-` in place of `.*-`, "
     "`^` before what begins the text"
 )
+
+
+def _list_some(names: Sequence[str]) -> str:
+    """The first names of many: each of 10,000 references may list them."""
+    shown = ", ".join(names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
 
 
 def status_range(text: str) -> StatusRange:
