@@ -360,7 +360,7 @@ operations:
 
 
 def test_a_hint_lists_some_of_many_names() -> None:
-    """What each of many dangling names costs is bounded."""
+    """Many dangling names cost little each."""
     codes = "".join(f"  c{n}: {{summary: A., http: 503, replaced_by: zz}}\n" for n in range(80))
     text = f"""
 faultspec: 1

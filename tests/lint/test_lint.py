@@ -1244,3 +1244,32 @@ def test_lint_says_when_a_target_was_not_tried_with_so_many_codes() -> None:
         assert loaded.taxonomy is not None
         found = lint(loaded.document, loaded.taxonomy, rules=())
         assert [each.code for each in found] == expected
+
+
+def test_findings_of_a_base_are_not_compared_with_one_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lint of a taxonomy takes no more than a comparison for each finding of its base."""
+    size, compared = 100, 0
+    codes = "".join(f"  c{number}: {{summary: A., http: 503}}\n" for number in range(size))
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "base.yaml").write_text(
+        "faultspec: 1\ntaxonomy: {name: base, version: 1.0.0}\n"
+        f"envelopes: {{error: {{shape: {{code: $code}}}}}}\ncodes:\n{codes}"
+    )
+    own = tmp_path / "own.yaml"
+    own.write_text("faultspec: 1\nextends: base.yaml\ntaxonomy: {name: own, version: 1.0.0}\n")
+    loaded = load(str(own))
+    assert loaded.document is not None
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    equal = Diagnostic.__eq__
+
+    def compare(one: Diagnostic, other: object) -> bool:
+        nonlocal compared
+        compared += 1
+        return equal(one, other)
+
+    monkeypatch.setattr(Diagnostic, "__eq__", compare)
+    reported = lint(loaded.document, loaded.taxonomy)
+    assert len(reported) >= size
+    assert compared <= len(reported)

@@ -106,8 +106,9 @@ def _drop_suppressed(
     known = (*BY_ID, *sizes.CODES, *style.CODES, *(rule.id for rule in rules))
     while layer is not None:
         own = [diagnostic for diagnostic in found if diagnostic.path == layer.path]
+        of_base = frozenset() if layer is document else frozenset(own)
         written = suppressions.find(layer)
         for diagnostic in suppressions.apply(own, written, layer.path, known):
-            if layer is document or diagnostic in own:
+            if layer is document or diagnostic in of_base:
                 yield diagnostic
         layer = layer.base
