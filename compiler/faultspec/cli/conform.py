@@ -102,6 +102,13 @@ if TYPE_CHECKING:
 @click.option(
     "--openapi", help="With a URL: the OpenAPI document, as a path under it, a URL or a file."
 )
+@click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    metavar="PATH",
+    help="With a URL: a path to ask for, such as /orders/17 or '/orders/{id}'; can be repeated.",
+)
 def command(
     target: str | None,
     taxonomy_path: str | None,
@@ -120,6 +127,7 @@ def command(
     patterns: tuple[str, ...],
     headers: tuple[str, ...],
     openapi: str | None,
+    paths: tuple[str, ...],
 ) -> int:
     """Judge a running service by a taxonomy.
 
@@ -155,10 +163,10 @@ def command(
             "--baseline and --require-coverage need the whole run: "
             "give them to `faultspec report merge`"
         )
-    _check_target(is_url=is_url, of_url=bool(headers or openapi), watching=watching)
+    _check_target(is_url=is_url, of_url=bool(headers or openapi or paths), watching=watching)
     try:
         loaded = (
-            load_url(target, headers, openapi, taxonomy_path)
+            load_url(target, headers, openapi, taxonomy_path, paths)
             if is_url
             else load_config(target, taxonomy_path)
         )
@@ -252,7 +260,8 @@ def _check_target(*, is_url: bool, of_url: bool, watching: bool) -> None:
     """
     if not is_url and of_url:
         raise click.UsageError(
-            "--header and --openapi need a URL; a configuration has `identities` and `target`"
+            "--header, --openapi and --path need a URL; a configuration has `identities`, `target` "
+            "and `resources`"
         )
     if is_url and watching:
         raise click.UsageError("--client needs a configuration with the key `client`")
@@ -391,10 +400,14 @@ def _relocate(
 
 
 def load_url(
-    url: str, headers: Sequence[str], openapi: str | None, taxonomy_path: str | None
+    url: str,
+    headers: Sequence[str],
+    openapi: str | None,
+    taxonomy_path: str | None,
+    paths: Sequence[str] = (),
 ) -> _Loaded:
     """The inputs for a URL. Raises Refused and BadParameter."""
-    config = configure_url(url, headers, openapi)
+    config = configure_url(url, headers, openapi, paths)
     path = reporting.find_taxonomy() if taxonomy_path is None else taxonomy_path
     if path is not None:
         return _Loaded(config, (), reporting.load_taxonomy(path))
@@ -403,7 +416,9 @@ def load_url(
     return _Loaded(config, (), any_body(), learned=True)
 
 
-def configure_url(url: str, headers: Sequence[str], openapi: str | None) -> "ServiceConfig":
+def configure_url(
+    url: str, headers: Sequence[str], openapi: str | None, paths: Sequence[str] = ()
+) -> "ServiceConfig":
     """The configuration of a URL, under which nothing is written. Raises BadParameter."""
     from faultspec_conformance.config import (
         Identity,
@@ -416,6 +431,8 @@ def configure_url(url: str, headers: Sequence[str], openapi: str | None) -> "Ser
     fields = tuple(map(_parse_header, headers))
     hidden = tuple((secret_of(name, value), name_variable(name)) for name, value in fields)
     caller = Identity("caller", fields, fields, secrets=hidden)
+    for path in paths:
+        _check_path(path)
     is_file = openapi is not None and os.path.isfile(openapi)
     return ServiceConfig(
         http=url.rstrip("/"),
@@ -423,6 +440,7 @@ def configure_url(url: str, headers: Sequence[str], openapi: str | None) -> "Ser
         openapi_file=openapi if is_file else None,
         identities={"caller": caller} if fields else {},
         secrets=(*find_address_secrets(url), *find_address_secrets(openapi or "")),
+        paths=tuple(paths),
     )
 
 
@@ -441,6 +459,12 @@ def _parse_header(header: str) -> tuple[str, str]:
         message = "a header is NAME:VALUE, in one line, and its name has no spaces"
         raise click.BadParameter(message, param_hint="--header")
     return name.strip(), value.strip()
+
+
+def _check_path(path: str) -> None:
+    if re.fullmatch(r"/(?!/)[\x21-\x7e]{0,500}", path) is None:
+        message = f"{path!r} is not a path such as /orders/17 or /orders/{{id}}"
+        raise click.BadParameter(message, param_hint="--path")
 
 
 def _is_program() -> bool:

@@ -70,9 +70,23 @@ def command() -> None:
     help="With --from URL: a header of the caller, such as a token; can be repeated.",
 )
 @click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    metavar="PATH",
+    help="With --from URL: a path to ask for, such as /orders/17 or '/orders/{id}'; can be "
+    "repeated.",
+)
+@click.option(
     "--http", metavar="URL", help="With --from FILE: the address of the service to judge."
 )
-def taxonomy(file: str, source: str | None, headers: tuple[str, ...], http: str | None) -> int:
+def taxonomy(
+    file: str,
+    source: str | None,
+    headers: tuple[str, ...],
+    paths: tuple[str, ...],
+    http: str | None,
+) -> int:
     """Create a taxonomy in FILE (default: taxonomy.yaml), and the JSON Schema for editors next to
     it.
 
@@ -81,12 +95,13 @@ def taxonomy(file: str, source: str | None, headers: tuple[str, ...], http: str 
     error, an existing schema is kept.
     """
     is_url = source is not None and re.match(r"https?://", source) is not None
-    if (headers and not is_url) or (http and (source is None or is_url)):
-        raise click.UsageError("--header needs --from URL, and --http needs --from FILE")
+    if ((headers or paths) and not is_url) or (http and (source is None or is_url)):
+        message = "--header and --path need --from URL, and --http needs --from FILE"
+        raise click.UsageError(message)
     if source is not None:
-        from faultspec.cli.init_from import draft_from
+        from faultspec.cli.init_from import Caller, draft_from
 
-        return draft_from(source, file, headers, http, is_url=is_url)
+        return draft_from(source, file, Caller(headers, paths), http, is_url=is_url)
     schema = (_SCHEMA, json_schema_text())
     return _create(file, "starter.yaml", schema, f"faultspec lint {file}")
 

@@ -35,9 +35,14 @@ class _Source(NamedTuple):
     openapi: str | None
 
 
-def draft_from(
-    source: str, file: str, headers: Sequence[str], http: str | None, *, is_url: bool
-) -> int:
+class Caller(NamedTuple):
+    """How a service is asked. ``headers``: those of the caller. ``paths``: named by the user."""
+
+    headers: Sequence[str] = ()
+    paths: Sequence[str] = ()
+
+
+def draft_from(source: str, file: str, caller: Caller, http: str | None, *, is_url: bool) -> int:
     """Draft FILE, and beside it conformance.yaml, faultspec.yaml and their schemas. Returns the
     exit code. Nothing is overwritten. ``is_url``: the source is a service, not a document.
     """
@@ -61,7 +66,7 @@ def draft_from(
             return print_refusal(
                 "file-exists", "the file exists already", str(path), "name another, or remove it"
             )
-    found = _explore(source, headers) if is_url else _read(source, http, target)
+    found = _explore(source, caller) if is_url else _read(source, http, target)
     if found is None:
         return 2
     shapes = group_shapes(found.answers)
@@ -97,13 +102,13 @@ def draft_from(
     return _write_all(contents)
 
 
-def _explore(url: str, headers: Sequence[str]) -> _Source | None:
+def _explore(url: str, caller: Caller) -> _Source | None:
     """The answers of a service; None after an error was printed."""
     from faultspec.cli.conform import configure_url
     from faultspec_conformance.run.first_look import explore, read_explored
     from faultspec_conformance.session.options import RunOptions, Unreachable
 
-    config = configure_url(url, headers, None)
+    config = configure_url(url, caller.headers, None, caller.paths)
     explored = explore(config, RunOptions())
     if isinstance(explored, Unreachable):
         print_error("unreachable", explored.reason, explored.hint or "is the service running?")

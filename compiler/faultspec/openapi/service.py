@@ -112,7 +112,8 @@ class Description:
     ``document`` stays, for references inside schemas. Swagger 2.0 has the shape of OpenAPI 3.0.
     ``base``: the path that all templates begin with, such as ``/api/v2``; "" for none. ``cuts``:
     the references that left the document, which it no longer has. ``address``: the URL that the
-    document was read from; "" if it is unknown.
+    document was read from; "" if it is unknown. ``learned``: the document was made from answers of
+    the service, which promises none of it.
     """
 
     operations: tuple[ServiceOperation, ...] = ()
@@ -122,6 +123,7 @@ class Description:
     base: str = ""
     cuts: tuple[Loss, ...] = ()
     address: str = ""
+    learned: bool = False
 
     @property
     def paths(self) -> tuple[str, ...]:

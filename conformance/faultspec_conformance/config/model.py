@@ -490,7 +490,8 @@ class ServiceConfig:
     the environment in requests, each with its replacement in reports. ``command`` starts the
     service, in ``directory``. ``skip``: operations that no request is sent to. ``values``:
     constants by name, for parameters of paths. ``confidential``: pointers into bodies of requests.
-    ``audit``: how the record of a failure is read.
+    ``audit``: how the record of a failure is read. ``paths``: routes that the user of a URL names,
+    with placeholders or values.
     """
 
     http: str = ""
@@ -520,6 +521,7 @@ class ServiceConfig:
     values: Mapping[str, object] = field(default_factory=dict)
     confidential: tuple[str, ...] = ()
     audit: AuditLookup | None = None
+    paths: tuple[str, ...] = ()
 
     @property
     def transport(self) -> Transport:

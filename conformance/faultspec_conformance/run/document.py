@@ -254,14 +254,15 @@ def describes_errors(operation: ServiceOperation) -> bool:
 def hold_to_document(session: HttpSession) -> DocumentHold | None:
     """Hold all answers of the session to the document of the service from now on.
 
-    Returns None if there is no document, or if schemathesis is not installed.
+    Returns None if the service publishes no document, or if schemathesis is not installed.
     """
-    if not session.description.operations or find_spec("schemathesis") is None:
+    described = session.description
+    if described.learned or not described.operations or find_spec("schemathesis") is None:
         return None
     # It takes a second to import.
     from faultspec_conformance.schemathesis.document import DocumentJudge
 
-    hold = DocumentHold(session, DocumentJudge(session.description))
+    hold = DocumentHold(session, DocumentJudge(described))
     session.hold = hold
     return hold
 

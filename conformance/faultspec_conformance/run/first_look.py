@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 from faultspec.exchange.model import Exchange
 from faultspec.openapi.service import Description
 from faultspec_conformance.config import ServiceConfig
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer, group_shapes, read_errors
 from faultspec_conformance.learning.first import OWED, any_body, no_shape, one_shape
 from faultspec_conformance.learning.sightings import describe_errors
 from faultspec_conformance.results.model import Report, Result
+from faultspec_conformance.run.exploration import Describe, Described, describe_service
 from faultspec_conformance.run.service import judge_http
 from faultspec_conformance.run.summarize import build_session_masking
 from faultspec_conformance.session.http import HttpSession
@@ -43,7 +46,8 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
     """Judge a service of which nothing is known by what every service owes. Its most common shape
     of errors is that of all its errors.
     """
-    explored = explore(target, replace(options, sweep=False))
+    describe = _describe_once()
+    explored = explore(target, replace(options, sweep=False), describe)
     if isinstance(explored, Unreachable):
         return explored
     answers = read_explored(explored)
@@ -62,6 +66,7 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
         taxonomy or no_shape(),
         replace(options, only=options.only or OWED),
         {},
+        describe=describe,
     )
     if isinstance(judged, Unreachable):
         return judged
@@ -91,7 +96,21 @@ def read_explored(explored: ExploredService) -> tuple[ErrorAnswer, ...]:
     return tuple(read_errors(zip(explored.exchanges, explored.leaking, strict=True)))
 
 
-def explore(target: ServiceConfig, options: RunOptions) -> ExploredService | Unreachable:
+def _describe_once() -> Describe:
+    """A function that describes a service once, and remembers."""
+    found: list[Described | Unreachable | NoAnswer] = []
+
+    def describe(target: ServiceConfig, driver: HttpDriver) -> Described | Unreachable | NoAnswer:
+        if not found:
+            found.append(describe_service(target, driver))
+        return found[0]
+
+    return describe
+
+
+def explore(
+    target: ServiceConfig, options: RunOptions, describe: Describe = describe_service
+) -> ExploredService | Unreachable:
     """Provoke the errors of a service, within half of the limits: unknown routes and ids, bad
     input, no credentials.
     """
@@ -108,6 +127,7 @@ def explore(target: ServiceConfig, options: RunOptions) -> ExploredService | Unr
         any_body(),
         replace(options, only=_LEARNED_FROM, announce=announce, keep=ignore_report),
         {},
+        describe=describe,
         inspect=opened.append,
     )
     if isinstance(found, Unreachable):

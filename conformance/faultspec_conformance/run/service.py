@@ -37,6 +37,7 @@ from faultspec_conformance.results.defects import describe_defect
 from faultspec_conformance.results.model import Outcome, Report
 from faultspec_conformance.run.deadline import DeadlineReached, RunDeadline
 from faultspec_conformance.run.document import DocumentHold, hold_to_document
+from faultspec_conformance.run.exploration import Describe, describe_service
 from faultspec_conformance.run.flakiness import RESERVE, flaky_places, renew_session
 from faultspec_conformance.run.lost import Keeping
 from faultspec_conformance.run.schedule import (
@@ -59,7 +60,6 @@ from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSes
 from faultspec_conformance.session.credentials import confirm_refusal, loss, refusal
 from faultspec_conformance.session.discovery import (
     address_problem,
-    fetch_description,
     without_skipped,
 )
 from faultspec_conformance.session.endings import without_endings
@@ -85,6 +85,12 @@ _KINDS = 4
 #: One of this many requests of the limit is kept by the generated traffic for the probes after it,
 #: but at most half of those that are left.
 _LOOK_BACK = 16
+
+#: Why a run that called unknown routes only does not succeed.
+_NOTHING_KNOWN = (
+    "the operations of the service: no document describes them, and no answer leads to one; name "
+    "paths with `--path /orders/17`, or the document with `--openapi PATH`"
+)
 
 INTERRUPTED = "the run was interrupted"
 """Why what is left of a run could not run."""
@@ -121,12 +127,14 @@ def judge_http(
     *,
     started: Running | None = None,
     connect: Callable[[str, Limits], HttpDriver] = HttpDriver,
+    describe: Describe = describe_service,
     inspect: Callable[[HttpSession], None] = _ignore_session,
 ) -> Report | Unreachable:
     """Judge a running service over HTTP, by probes and by generated traffic.
 
     ``started``: the process of the service, if the suite started it. ``connect`` creates the driver
-    for a base URL. ``inspect`` is called with the session after its last request.
+    for a base URL. ``describe`` finds what is known of the service. ``inspect`` is called
+    with the session after its last request.
     """
     unfit = address_problem(target.http)
     if unfit is not None:
@@ -143,7 +151,7 @@ def judge_http(
         done = _Done()
         try:
             with deadline:
-                opened = _open_session(session, started, upstreams, parts.path)
+                opened = _open_session(session, started, upstreams, describe)
         except DeadlineReached:
             opened = _Opened(session)
             _end_by_deadline(session, "while it read the OpenAPI document")
@@ -226,15 +234,15 @@ def _open_session(
     bare: HttpSession,
     started: Running | None,
     upstreams: Mapping[str, ScriptedUpstream],
-    path: str,
+    describe: Describe,
 ) -> _Opened | Unreachable:
-    """Fetch the document of the service, and open the session of the run with it. ``bare``: a
-    session without it.
+    """Describe the service, and open the session of the run with what is known. ``bare``: a session
+    without it.
     """
     driver, target = bare.driver, bare.config
     driver.part = "document"
     with driver.log_as("document"):
-        described = fetch_description(target, driver, path)
+        described = describe(target, driver)
     if isinstance(described, Unreachable):
         return described
     description, notes = Description(), tuple[str, ...]()
@@ -249,6 +257,8 @@ def _open_session(
         started=started,
     )
     session.observations.add(map(Note, notes))
+    if target.path is None and not session.inventory.operations:
+        session.observations.add([NotRun(_NOTHING_KNOWN)])
     held = hold_to_document(session)
     session.observations.add(held.contradictions() if held is not None else ())
     if isinstance(described, NoAnswer):

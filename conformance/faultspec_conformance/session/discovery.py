@@ -71,7 +71,7 @@ def fetch_description(
             if found is not None:
                 return read_at(found, path, address=_full_url(place, driver))
     note = (
-        f"no OpenAPI document was found at {', '.join(places)}, so no operation of it was called; "
+        f"no OpenAPI document was found at {', '.join(places)} or where frameworks publish one; "
         "`--openapi PATH` names one"
     )
     return Description(base=path.rstrip("/")), (note,)

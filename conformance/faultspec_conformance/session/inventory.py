@@ -106,7 +106,8 @@ def find_inventory(
             calls.setdefault(operation.name, named)
         if operation.body is not None or operation.name not in found:
             found[operation.name] = operation
-    for method, path in () if certain else routes:
+    # What answers teach of a service does not say that it lacks the routes of its taxonomy.
+    for method, path in () if certain and not description.learned else routes:
         operation = _operation(found, description, NamedCall(_call(method, path), sound=False))
         found.setdefault(operation.name, operation)
     kept = tuple(

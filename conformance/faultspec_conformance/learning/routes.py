@@ -1,0 +1,190 @@
+"""The routes of a service without an OpenAPI document, learned from paths that its answers mention
+or that a user names.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote, unquote
+
+from faultspec.exchange.model import Response
+from faultspec.openapi.nodes import Json
+from faultspec.openapi.service import Description, read, shape_of
+from faultspec_conformance.learning.mentions import Mention, media_type
+
+#: A segment that names one item: a number, a UUID, a hexadecimal id, or letters and digits as long
+#: as a ULID or a nanoid.
+_ID = re.compile(
+    r"\d+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}"
+    r"|(?=[A-Za-z_-]*\d)[0-9A-Za-z_-]{20,32}",
+    re.IGNORECASE,
+)
+
+#: Parts of an answer that may differ from one request to the next: times, ids, counters.
+_VOLATILE = re.compile(r"[0-9a-f]{8,}|\d+", re.IGNORECASE)
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A route. ``examples``: values of its placeholders by name. ``query``: names of its query with
+    a value, None if none was seen. ``methods``: others than GET. ``status``: that of the answer to
+    GET; None if it was not asked. ``media_type``: that of a success.
+    """
+
+    template: str
+    examples: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str | None] = field(default_factory=dict)
+    methods: tuple[str, ...] = ()
+    status: int | None = None
+    media_type: str = ""
+
+    @property
+    def shape(self) -> str:
+        """What routes with other names of placeholders share. A slash at the end counts."""
+        return shape_of(self.template) + ("/" if self.template.endswith("/") else "")
+
+    @property
+    def target(self) -> str | None:
+        """The path with the examples; None if a placeholder has none."""
+        if not self.examples.keys() >= set(_PLACEHOLDER.findall(self.template)):
+            return None
+        return _PLACEHOLDER.sub(
+            lambda found: quote(self.examples[found[1]], safe=""), self.template
+        )
+
+
+def route_of(mention: Mention) -> Route:
+    """The route of a mentioned path. Segments that look like ids are placeholders."""
+    segments = mention.path.split("/")
+    examples: dict[str, str] = {}
+    for index, segment in enumerate(segments):
+        if _ID.fullmatch(segment) and index > 0:
+            segments[index] = _name(segments, index, examples, segment)
+    methods = () if mention.method == "GET" else (mention.method,)
+    return Route("/".join(segments), examples, dict(mention.query), methods)
+
+
+def with_last_placeholder(route: Route) -> Route:
+    """The route whose last segment is a placeholder, with the segment as its example."""
+    segments = route.template.split("/")
+    last = len(segments) - (2 if route.template.endswith("/") else 1)
+    examples = dict(route.examples)
+    segments[last] = _name(segments, last, examples, segments[last])
+    return replace(route, template="/".join(segments), examples=examples)
+
+
+def below(path: str, segment: str) -> str:
+    """The path of an item below a collection, with a slash at the end if the collection has one."""
+    return f"{path.rstrip('/')}/{segment}" + ("/" if path.endswith("/") else "")
+
+
+def beside(path: str, segment: str) -> str:
+    """The path with another last segment."""
+    return below(path.rstrip("/").rpartition("/")[0] + ("/" if path.endswith("/") else ""), segment)
+
+
+def _name(segments: list[str], index: int, examples: dict[str, str], value: str) -> str:
+    """A new placeholder for a segment. Its value is added to the examples."""
+    before = re.sub(r"\W", "_", segments[index - 1]).strip("_") or "item"
+    is_last = not any(segments[index + 1 :])
+    names = ("id", f"{before}_id") if is_last else (f"{before}_id",)
+    taken = {*examples, *_PLACEHOLDER.findall("/".join(segments))}
+    name = next((each for each in names if each not in taken), f"id{index}")
+    examples[name] = unquote(value)
+    return "{" + name + "}"
+
+
+def merge(known: Route, other: Route) -> Route:
+    """A route with what another mention of it adds."""
+    renamed = zip(
+        _PLACEHOLDER.findall(known.template), _PLACEHOLDER.findall(other.template), strict=True
+    )
+    added = {own: other.examples[name] for own, name in renamed if name in other.examples}
+    return replace(
+        known,
+        examples={**added, **known.examples},
+        query={**other.query, **{name: value for name, value in known.query.items() if value}},
+        methods=tuple(dict.fromkeys((*known.methods, *other.methods))),
+        status=known.status if known.status is not None else other.status,
+        media_type=known.media_type or other.media_type,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownAnswer:
+    """The answers to routes that a service does not have, without the paths that were asked for."""
+
+    forms: frozenset[tuple[int | None, str, str]]
+
+    def is_like(self, response: Response, path: str) -> bool:
+        """Whether an answer says that the service has no such route."""
+        return form_of(response, path) in self.forms
+
+
+def form_of(response: Response, path: str) -> tuple[int | None, str, str]:
+    """Status, media type and text of an answer, without the path and what may differ each time."""
+    text = response.body.decode("utf-8", "replace")
+    for part in (path, unquote(path), path.strip("/")):
+        text = text.replace(part, "") if part else text
+    return response.status, media_type(response), _VOLATILE.sub("", text)
+
+
+def describe_routes(routes: Iterable[Route], base: str) -> Description:
+    """A description of learned routes. It says nothing about what the service promises.
+
+    ``base``: the path of the service's address. Those that answer JSON come first.
+    """
+    paths: dict[str, Json] = {}
+    ordered = sorted(routes, key=_usefulness)
+    for route in ordered:
+        read_it = {"get": _get(route)} if "GET" not in route.methods else {}
+        others: dict[str, Json] = {method.lower(): {"responses": {}} for method in route.methods}
+        paths[route.template] = {**read_it, **others}
+    document = {"openapi": "3.1.0", "info": {"title": "Service", "version": "1"}, "paths": paths}
+    return replace(read(document, base=""), base=base.rstrip("/"), learned=True)
+
+
+def _usefulness(route: Route) -> tuple[bool, bool, bool]:
+    succeeds = route.status is not None and route.status < 300
+    return not succeeds, "json" not in route.media_type, bool(route.examples)
+
+
+def _get(route: Route) -> Json:
+    parameters = [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": _type(route.examples.get(name))},
+            **({"example": _value(route.examples[name])} if name in route.examples else {}),
+        }
+        for name in _PLACEHOLDER.findall(route.template)
+    ]
+    parameters += [
+        {
+            "name": name,
+            "in": "query",
+            "schema": {"type": "string"},
+            **({"example": value} if value else {}),
+        }
+        for name, value in route.query.items()
+    ]
+    content: Json = {"content": {route.media_type: {}}} if route.media_type else {}
+    answer = {"description": "Observed", **content}
+    responses = {str(route.status): answer} if route.status is not None else {}
+    return {"parameters": parameters, "responses": responses}
+
+
+def _type(example: str | None) -> str:
+    return "integer" if example is not None and _is_number(example) else "string"
+
+
+def _value(example: str) -> int | str:
+    return int(example) if _is_number(example) else example
+
+
+def _is_number(text: str) -> bool:
+    # Leading zeros and ids beyond 64 bits are texts.
+    return re.fullmatch(r"0|[1-9]\d{0,17}", text) is not None

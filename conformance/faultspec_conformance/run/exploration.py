@@ -1,0 +1,328 @@
+"""The search for the routes of a service without an OpenAPI document.
+
+Only GET is sent, to the host of the service and to paths below its address: those that the user
+names, those that answers mention, and one unknown id beside or below each.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote, urlencode, urlsplit
+
+from faultspec.exchange.body import decode_body
+from faultspec.exchange.model import Request, Response
+from faultspec.openapi.service import Description, read_at
+from faultspec.openapi.text import parse_leniently
+from faultspec_conformance.config import NOBODY, ServiceConfig
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers.http import HttpDriver
+from faultspec_conformance.learning.mentions import (
+    Mention,
+    media_type,
+    read_mentions,
+    read_reference,
+)
+from faultspec_conformance.learning.routes import (
+    Route,
+    UnknownAnswer,
+    below,
+    beside,
+    describe_routes,
+    form_of,
+    merge,
+    route_of,
+    with_last_placeholder,
+)
+from faultspec_conformance.session.discovery import fetch_description
+from faultspec_conformance.session.endings import ends_session
+from faultspec_conformance.session.observation import list_items
+from faultspec_conformance.session.options import Unreachable
+from faultspec_conformance.session.parameters import id_of_item
+
+Described = tuple[Description, tuple[str, ...]]
+"""What is known of a service, and notes about that."""
+
+Describe = Callable[[ServiceConfig, HttpDriver], Described | Unreachable | NoAnswer]
+
+#: The most requests of a search, and its share of the requests of a run.
+_REQUESTS, _SHARE = 80, 1 / 4
+
+#: The share of the time that is left which a search may take.
+_TIME = 1 / 4
+
+#: Where frameworks publish an OpenAPI document, beside the usual places: springdoc,
+#: drf-spectacular, Litestar, ASP.NET, Nest, Fastify, flasgger, MicroProfile, swaggo; and RFC 9727's catalogue.
+_DOCUMENTS = (
+    *("/v3/api-docs", "/api/schema/", "/schema/", "/schema/openapi.json", "/openapi/v1.json"),
+    *("/swagger/v1/swagger.json", "/api-docs", "/docs-json", "/api-json", "/documentation/json"),
+    *("/apispec_1.json", "/openapi", "/swagger/doc.json", "/.well-known/api-catalog"),
+)
+
+#: Pages that show a document or name pages.
+_PAGES = ("/docs", "/api/docs", "/swagger", "/robots.txt", "/sitemap.xml")
+
+#: Statuses that lead elsewhere.
+_MOVED = (301, 302, 303, 307, 308)
+
+#: Methods that are never sent here, and that a 405 shows a route to have.
+_WRITES = ("POST", "PUT", "PATCH", "DELETE")
+
+#: Routes that a note names.
+_NAMED = 6
+
+
+def describe_service(
+    target: ServiceConfig, driver: HttpDriver
+) -> Described | Unreachable | NoAnswer:
+    """What is known of a service, and notes about it: its document, and for a URL without a
+    configuration also the paths that the user names.
+
+    A service without a document has the one that an answer leads to, else what answers teach.
+    Returns what `fetch_description` returns where the service does not answer.
+    """
+    base = urlsplit(target.http).path
+    described = fetch_description(target, driver, base)
+    if isinstance(described, Unreachable | NoAnswer) or target.path is not None:
+        return described
+    description, notes = described
+    search = _Search(target, driver, description.base or base.rstrip("/"))
+    if description.document:
+        search.take_named(target.paths)
+        own = {operation.name for operation in description.operations}
+        named = describe_routes(search.routes.values(), search.base).operations
+        added = tuple(operation for operation in named if operation.name not in own)
+        together = replace(description, operations=(*description.operations, *added))
+        return together, (*notes, *search.notes)
+    found = search.look()
+    if found is not None:
+        return found
+    learned = describe_routes(search.routes.values(), search.base)
+    return learned, (*notes, *search.notes, *_describe(learned))
+
+
+def _describe(learned: Description) -> Iterator[str]:
+    names = [operation.name for operation in learned.operations]
+    if names:
+        shown = ", ".join(names[:_NAMED])
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield (
+            f"{len(names)} operations were learned from answers: {shown}{more}; "
+            "`--path /orders/17` names others"
+        )
+
+
+@dataclass(slots=True)
+class _Search:
+    """``base``: the path that all routes begin with. ``routes``: by their shape."""
+
+    target: ServiceConfig
+    driver: HttpDriver
+    base: str
+    routes: dict[str, Route] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    unknown: UnknownAnswer = field(default_factory=lambda: UnknownAnswer(frozenset()))
+    _queue: deque[Route] = field(default_factory=deque)
+    _asked: set[str] = field(default_factory=set)
+    _beside: set[str] = field(default_factory=set)
+    _absences: int = 0
+    _last: int = 0
+    _end: float = 0.0
+
+    def look(self) -> Described | None:
+        """Search until nothing new is mentioned or the share of the limits is spent. Returns the
+        document of the service if an answer is one.
+        """
+        self._begin()
+        first = self._get(self.base + "/")
+        document = None
+        if first is not None:
+            self._enqueue(self._mentions(first, self.base + "/"))
+            document = self._document_of(first, self.base + "/")
+        for place in (*_DOCUMENTS, *_PAGES) if document is None else ():
+            answer = self._get(self.base + place)
+            if answer is None or self.unknown.is_like(answer, self.base + place):
+                continue
+            document = self._document_of(answer, self.base + place)
+            if document is not None:
+                break
+            self._enqueue(self._mentions(answer, self.base + place))
+        named = [*self._named(self.target.paths)]
+        self._queue.extendleft(reversed(named))
+        while document is None and self._queue:
+            document = self._follow(self._queue.popleft())
+        self._report_unknown(named)
+        return document
+
+    def take_named(self, paths: Sequence[str]) -> None:
+        """Ask for the paths that the user names, and no others."""
+        if not paths:
+            return
+        self._begin()
+        named = [*self._named(paths)]
+        for route in named:
+            self._follow(route, further=False)
+        self._report_unknown(named)
+
+    def _begin(self) -> None:
+        driver = self.driver
+        allowed = min(_REQUESTS, int(driver.limits.requests * _SHARE))
+        self._last = driver.requests + allowed
+        self._end = driver.remaining * (1 - _TIME)
+        forms = set()
+        for _ in range(2):
+            path = f"{self.base}/{self._absent()}"
+            answer = self._get(path)
+            if answer is not None:
+                forms.add(form_of(answer, path))
+                self._enqueue(self._mentions(answer, path))
+        self.unknown = UnknownAnswer(frozenset(forms))
+
+    def _named(self, paths: Iterable[str]) -> Iterator[Route]:
+        for path in paths:
+            complete = path if f"{path}/".startswith(f"{self.base}/") else self.base + path
+            mention = read_reference(complete, self.driver.base)
+            if mention is not None:
+                yield route_of(mention)
+
+    def _report_unknown(self, named: Iterable[Route]) -> None:
+        for route in named:
+            if route.shape not in self.routes and not any(
+                known.target == route.target for known in self.routes.values()
+            ):
+                self.notes.append(f"--path {route.template}: the service knows no such route")
+
+    def _enqueue(self, mentions: Iterable[Mention]) -> None:
+        self._queue += (
+            route_of(each) for each in mentions if f"{each.path}/".startswith(f"{self.base}/")
+        )
+
+    def _mentions(self, answer: Response, path: str) -> tuple[Mention, ...]:
+        return read_mentions(answer, self.driver.base + path)
+
+    def _document_of(self, answer: Response, path: str) -> Described | None:
+        """The description of an answer that is an OpenAPI document."""
+        text = answer.body.decode("utf-8", "replace")
+        if answer.status != 200 or answer.cut or not ("openapi" in text or "swagger" in text):
+            return None
+        if "html" in media_type(answer):
+            return None
+        found, _ = parse_leniently(text)
+        if found is None or not found.keys() & {"openapi", "swagger"}:
+            return None
+        return read_at(found, self.base, address=self.driver.base + path)
+
+    def _follow(self, route: Route, *, further: bool = True) -> Described | None:
+        """Ask for a route that is not known, and take what its answer mentions. Returns the
+        document of the service if the answer is one. ``further``: look for other routes, too.
+        """
+        path = route.target
+        if route.shape in self.routes or path is None or route.methods:
+            # A placeholder without a value names a route, and a form one that is not asked.
+            self._keep(route)
+            return None
+        if path in self._asked or not self._may_ask(route, path):
+            return None
+        query = urlencode([(name, value) for name, value in route.query.items() if value])
+        answer = self._get(path + (f"?{query}" if query else ""))
+        if answer is None:
+            return None
+        document = self._document_of(answer, path)
+        if document is not None:
+            return document
+        if further or answer.status in _MOVED:
+            self._enqueue(self._mentions(answer, path))
+        if not self._shows_route(answer, path):
+            return None
+        seen = _seen(route, answer)
+        self._keep(self._with_placeholder(seen, path) if further else seen)
+        if further and seen.media_type:
+            self._ask_below(route.template, path, answer, route.examples)
+        return None
+
+    def _may_ask(self, route: Route, path: str) -> bool:
+        """Whether a GET of the route is allowed and harmless to the session of the caller."""
+        if self.target.skip_reason("GET", path, self.base) is not None:
+            return False
+        return not any(map(ends_session, describe_routes([route], self.base).operations))
+
+    def _keep(self, route: Route) -> None:
+        known = self.routes.get(route.shape)
+        self.routes[route.shape] = route if known is None else merge(known, route)
+
+    def _with_placeholder(self, route: Route, path: str) -> Route:
+        """The route, whose last segment is a placeholder if another one has an answer, too."""
+        where = beside(route.template, "{}")
+        is_item = where.startswith(f"{self.base}/") and where.count("/") > 1
+        if route.template.rstrip("/").endswith("}") or not is_item or not self._is_new(where):
+            return route
+        sibling = beside(path, self._absent())
+        answer = self._get(sibling)
+        found = answer is not None and self._shows_route(answer, sibling)
+        return with_last_placeholder(route) if found else route
+
+    def _ask_below(
+        self, template: str, path: str, answer: Response, examples: Mapping[str, str]
+    ) -> None:
+        """Look for the items of a collection: by an id that the answer shows, else by an unknown
+        one.
+        """
+        if path.rstrip("/") == self.base or not self._is_new(below(template, "{}")):
+            return
+        items = list_items(decode_body(answer.body, media_type(answer)).value)
+        shown = id_of_item(items[0], "id") if items else None
+        for segment in (str(shown), self._absent()) if shown is not None else (self._absent(),):
+            place = below(path, quote(segment, safe=""))
+            item = self._get(place)
+            if item is None or not self._shows_route(item, place):
+                continue
+            own = Route(below(template, segment), examples)
+            found = _seen(with_last_placeholder(own), item)
+            if segment != str(shown):
+                found = replace(found, examples=examples)
+            self._keep(found)
+            self._enqueue(self._mentions(item, place))
+            return
+
+    def _is_new(self, where: str) -> bool:
+        """Whether no unknown id was asked for at a place. Without the answer to an unknown route
+        there is nothing to compare with.
+        """
+        is_new = where not in self._beside and bool(self.unknown.forms)
+        self._beside.add(where)
+        return is_new
+
+    def _shows_route(self, answer: Response, path: str) -> bool:
+        """Whether an answer shows that its route exists."""
+        return answer.status not in (*_MOVED, 429) and not self.unknown.is_like(answer, path)
+
+    def _absent(self) -> str:
+        """A segment that no service has as a route or as an id."""
+        self._absences += 1
+        return f"faultspec-none-{self._absences}"
+
+    def _get(self, target: str) -> Response | None:
+        """The answer to a GET of the ordinary caller; None if there is none, or no request left."""
+        if self.driver.requests >= self._last or self.driver.remaining < self._end:
+            return None
+        self._asked.add(target.partition("?")[0])
+        fields = {
+            "accept": ("Accept", "application/json, */*;q=0.8"),
+            "user-agent": ("User-Agent", "faultspec-conform"),
+        }
+        caller = next(iter(self.target.identities.values()), NOBODY)
+        fields |= {name.lower(): (name, value) for name, value in caller.headers}
+        answer = self.driver.send(Request("GET", target, tuple(fields.values())))
+        return None if isinstance(answer, NoAnswer) else answer
+
+
+def _seen(route: Route, answer: Response) -> Route:
+    """The route with what its answer shows."""
+    status = answer.status or 0
+    allow = (value for name, value in answer.headers if name.lower() == "allow")
+    allowed = [each.strip().upper() for line in allow for each in line.split(",")]
+    return replace(
+        route,
+        status=status,
+        media_type=media_type(answer) if status < 300 else "",
+        methods=tuple(each for each in _WRITES if each in allowed) if status == 405 else (),
+    )
