@@ -120,7 +120,6 @@ LEAKS = {
         "django.db.utils.OperationalError",
         "Error creating bean with name 'orders'",
         'JSON parse error: Unrecognized field "x"',
-        "<pre>Cannot GET /orders</pre>",
         "handler.total.sum is not a function",
         "An error occurred while saving the entity changes.",
         "http: panic serving 1.2.3.4:5: boom",
@@ -360,6 +359,7 @@ LEAKS = {
 }
 
 HARMLESS = (
+    "<pre>Cannot GET /orders</pre>",
     "Upload to s3://bucket/key or s3://my-bucket/path/to/object",
     "the location must look like s3://example-bucket/reports",
     "Page 4 of the list: the index is out of the range 1 to 3",

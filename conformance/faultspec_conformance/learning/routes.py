@@ -126,8 +126,8 @@ class UnknownAnswer:
 def form_of(response: Response, path: str) -> tuple[int | None, str, str]:
     """Status, media type and text of an answer, without the path and what may differ each time."""
     text = response.body.decode("utf-8", "replace")
-    for part in (path, unquote(path), path.strip("/")):
-        text = text.replace(part, "") if part else text
+    for part in {path.strip("/"), unquote(path).strip("/")} - {""}:
+        text = re.sub(f"/?{re.escape(part)}/?", "", text)
     return response.status, media_type(response), _VOLATILE.sub("", text)
 
 
@@ -167,7 +167,7 @@ def _get(route: Route) -> Json:
             "name": name,
             "in": "query",
             "schema": {"type": "string"},
-            **({"example": value} if value else {}),
+            **({"example": value, "required": True} if value else {}),
         }
         for name, value in route.query.items()
     ]

@@ -29,6 +29,7 @@ from faultspec_conformance.probes import (
     head,
     idempotency,
     jsonrpc,
+    learned_routes,
     limits,
     listed,
     malformed_targets,
@@ -79,6 +80,7 @@ class Probe(Generic[SessionT]):
 
 
 PROBES: tuple[Probe[HttpSession], ...] = (
+    Probe("learned-reads", learned_routes.learned_reads, everywhere=True),
     Probe(
         "unknown-routes",
         routes.unknown_routes,

@@ -23,6 +23,15 @@ from faultspec_conformance.session.resources import ResourceKind
 
 _UNKNOWN_ID = "framework/unknown-id"
 
+#: How messages name the request of that clause.
+_NO_RESOURCE = "an id without a resource"
+
+#: Members of errors, which no item has unless every item has them.
+_ERROR_MEMBERS = frozenset({"error", "errors", "exception", "fault"})
+
+#: Members that a message names.
+_NAMED = 4
+
 #: Statuses that say nothing about the body: the service checked something else first.
 CHECKED_FIRST = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 428, 429})
 
@@ -80,7 +89,7 @@ def is_checked_first(outcome: Outcome) -> bool:
     return outcome.kind == "not_exercised" and CHECKED_FIRST_TEXT in (outcome.reason or "")
 
 
-def unknown_id(answer: Observation) -> Outcome:
+def unknown_id(session: HttpSession, answer: Observation) -> Outcome:
     """Check the answer to a request for an id without a resource."""
     clause, operation = _UNKNOWN_ID, answer.exchange.operation
     if answer.ok and answer.exchange.request.method in ("PUT", "DELETE"):
@@ -90,7 +99,38 @@ def unknown_id(answer: Observation) -> Outcome:
         return not_exercised(clause, reason)
     if answer.status in (401, 403, 405, 412, 428):
         return checked_first(clause, answer)
-    return check_refusal(clause, answer, "an id without a resource")
+    if answer.ok and session.description.learned:
+        return _unlike_item(session, answer)
+    return check_refusal(clause, answer, _NO_RESOURCE)
+
+
+def _unlike_item(session: HttpSession, answer: Observation) -> Outcome:
+    """Check a success for an id without a resource, of an operation that no document describes.
+
+    A path may have an answer for any text, so only a body that is not that of an item is a finding.
+    """
+    operation = answer.exchange.operation
+    items = (
+        seen.json
+        for seen in session.knowledge.exchanges
+        if seen.ok and seen.exchange.operation == operation and seen.exchange.trigger == ""
+    )
+    item = next((body for body in items if isinstance(body, dict) and body), None)
+    body = answer.json
+    if item is None or not isinstance(body, dict) or not body:
+        reason = f"the service answered {answer} to {operation} with an id that it never showed"
+        return not_exercised(_UNKNOWN_ID, reason)
+    if item.keys().isdisjoint(body) or (body.keys() - item.keys()) & _ERROR_MEMBERS:
+        message = (
+            f"the service answered {answer} to {_NO_RESOURCE}, with {_name_members(body)} where an "
+            f"item has {_name_members(item)}; expected an error"
+        )
+        return failed(_UNKNOWN_ID, message, answer)
+    return not_exercised(_UNKNOWN_ID, f"{operation} has an item for any id")
+
+
+def _name_members(body: dict[str, object]) -> str:
+    return ", ".join(f"`{name}`" for name in [*body][:_NAMED])
 
 
 def check_absent_item(
@@ -104,22 +144,22 @@ def check_absent_item(
     """
     method = answer.exchange.request.method
     if method not in ("PUT", "DELETE") or may_be_pending(answer) or answer.status == 201:
-        return unknown_id(answer)
+        return unknown_id(session, answer)
     declared = session.contract.find_operation(operation.name)
     own = declared.named_codes if declared is not None else ()
     codes = {**session.taxonomy.codes, **(declared.errors if declared is not None else {})}
     named = [name for name in own if name in codes and any(map(codes[name].http.allows, GONE))]
     if not named and not {"404", "410"} & set(operation.responses):
-        return unknown_id(answer)
+        return unknown_id(session, answer)
     read = kind.operation("read")
     if method == "PUT":
         if read is None:
-            return unknown_id(answer)
+            return unknown_id(session, answer)
         path = answer.exchange.request.target.partition("?")[0]
         caller = session.config.identity(answer.exchange.identity)
         shown = session.call(RequestSpec("GET", path, identity=caller, route=read.template))
         if shown.status not in GONE:
-            return unknown_id(answer)
+            return unknown_id(session, answer)
     # In a path with several ids, the documented 404 may be about another one.
     certain = bool(named) and len(operation.placeholders) == 1
     expected = " or ".join(named) or "404, which the document lists"
@@ -133,6 +173,9 @@ def check_invalid_input(session: HttpSession, answer: Observation, what: str) ->
     clause, invalid = "framework/invalid-input", _codes_of_invalid_input(session.taxonomy)
     if answer.status in CHECKED_FIRST:
         return checked_first(clause, answer)
+    if answer.ok and session.description.learned:
+        reason = f"the service answered {answer} to {what}, which no document forbids"
+        return not_exercised(clause, reason)
     if answer.ok:
         # A service whose taxonomy has a code for invalid input has to use it.
         level: Level = "error" if invalid else "warning"

@@ -91,7 +91,7 @@ def unknown_ids(session: HttpSession) -> Iterator[Outcome]:
         reads = operation.method == "GET" and operation.placeholders
         if reads and operation.name not in asked and len(asked) < _OTHERS:
             asked.add(operation.name)
-            yield unknown_id(_ask_absent(session, operation, below_created=False))
+            yield unknown_id(session, _ask_absent(session, operation, below_created=False))
     if not asked:
         yield not_exercised(_UNKNOWN_ID, "no path has an id in it")
 

@@ -51,7 +51,8 @@ _REQUESTS, _SHARE = 80, 1 / 4
 _TIME = 1 / 4
 
 #: Where frameworks publish an OpenAPI document, beside the usual places: springdoc,
-#: drf-spectacular, Litestar, ASP.NET, Nest, Fastify, flasgger, MicroProfile, swaggo; and RFC 9727's catalogue.
+#: drf-spectacular, Litestar, ASP.NET, Nest, Fastify, flasgger, MicroProfile, swaggo; and the
+#: catalogue of RFC 9727.
 _DOCUMENTS = (
     *("/v3/api-docs", "/api/schema/", "/schema/", "/schema/openapi.json", "/openapi/v1.json"),
     *("/swagger/v1/swagger.json", "/api-docs", "/docs-json", "/api-json", "/documentation/json"),
@@ -252,7 +253,7 @@ class _Search:
     def _with_placeholder(self, route: Route, path: str) -> Route:
         """The route, whose last segment is a placeholder if another one has an answer, too."""
         where = beside(route.template, "{}")
-        is_item = where.startswith(f"{self.base}/") and where.count("/") > 1
+        is_item = where.startswith(f"{self.base}/") and where.rstrip("/").count("/") > 1
         if route.template.rstrip("/").endswith("}") or not is_item or not self._is_new(where):
             return route
         sibling = beside(path, self._absent())
