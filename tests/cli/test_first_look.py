@@ -177,7 +177,7 @@ def test_a_draft_overwrites_nothing(name: str, tmp_path: Path) -> None:
         (("http://127.0.0.1:9",), "is the service running"),
         (("missing.json",), "missing.json"),
         (("empty.json",), "the document declares no failure"),
-        (("empty.json", "--header", "A: b"), "--header needs --from URL"),
+        (("empty.json", "--header", "A: b"), "--header and --path need --from URL"),
         (("http://127.0.0.1:9", "--http", "http://x"), "--http needs --from FILE"),
     ],
 )

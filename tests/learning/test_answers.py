@@ -82,7 +82,8 @@ def test_codes_that_bodies_show_are_codes() -> None:
     answers = [answer(status, {"code": code, "text": "t"}) for status, code in bodies.items()]
     described = read({"openapi": "3.1.0", "paths": {"/things": {"get": {"responses": {}}}}})
     data = draft_taxonomy(described, group_shapes(answers)).data
-    assert {code["http"]: name for name, code in data["codes"].items()} == bodies
+    observed = {code["http"]: name for name, code in data["codes"].items()}
+    assert {status: observed[status] for status in bodies} == bodies
     assert data["operations"]["get_things"]["codes"] == [*bodies.values()]
 
 

@@ -4,16 +4,24 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from faultspec.importers import Data, Decision, ImportedTaxonomy
+from faultspec.importers import Data, Decision, ImportedTaxonomy, NotImportable
+from faultspec.importers.extensible import extensible_paths
 from faultspec.importers.openapi import read as read_openapi
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.openapi.service import Description
 from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
 from faultspec_conformance.learning.document import ELSEWHERE_ID, document_errors
+from faultspec_conformance.learning.fallbacks import (
+    with_fallback_codes,
+    with_usual_envelope_first,
+)
 
 #: Decisions that a comment lists; lint has them all.
 _LISTED = 12
+
+#: The reason of a code that no answer and no document has.
+_ADDED = "no answer had it: frameworks refuse and break by themselves, so it needs a name"
 
 _CONSTRUCT = re.compile(r"  ([A-Za-z_][\w.-]*):")
 
@@ -22,6 +30,12 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
     """The taxonomy of a document and of the errors that its service answered. Raises
     NotImportable.
     """
+    if description.learned and not shapes:
+        raise NotImportable(
+            "no-failures",
+            "no error of the service has a JSON object as its body, so none can be drafted",
+            hint="`--path /orders/17` names paths to ask for; see also `faultspec init`",
+        )
     imported = read_openapi(document_errors(description, shapes))
     operations = {
         name: operation
@@ -29,10 +43,18 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
         if operation.get("wire", name) != ELSEWHERE_ID
     }
     data: Data = {key: value for key, value in imported.data.items() if key != "operations"}
-    data |= {"profile": "rfc9110", "privacy": {**data["privacy"], **_concealment(data["codes"])}}
-    return drop_invalid(
-        imported._replace(data=data | {"operations": operations} if operations else data)
-    )
+    data |= {"operations": operations} if operations else {}
+    paths = extensible_paths({key: value for key, value in data.items() if key != "extensible"})
+    data |= {"extensible": paths, "profile": "rfc9110"}
+    data |= {"privacy": {**data["privacy"], **_concealment(data["codes"])}}
+    data = with_usual_envelope_first(data)
+    whole, new = with_fallback_codes(data)
+    try:
+        drafted = drop_invalid(imported._replace(data=whole))
+    except NotImportable:  # its envelope asks for more than another code shows
+        return drop_invalid(imported._replace(data=data))
+    added = tuple(Decision("fallback", f"codes.{name}", _ADDED) for name in new)
+    return drafted._replace(decisions=(*added, *drafted.decisions))
 
 
 def _concealment(codes: Mapping[str, Data]) -> Data:
@@ -70,12 +92,15 @@ def _evidence(
 ) -> Mapping[tuple[str, str], str]:
     """For each code and envelope, where it comes from."""
     seen = Counter(answer.status for answer in answers if isinstance(answer.body, Mapping))
+    added = {each.path for each in imported.decisions if each.reason == _ADDED}
     found: dict[tuple[str, str], str] = {}
     for name, code in imported.data.get("codes", {}).items():
         statuses = code.get("http")
         number = seen.get(statuses, 0) if isinstance(statuses, int) else 0
         found["codes", name] = (
-            f"observed: {statuses}, in {number} answers; whether to retry is a guess"
+            "not observed: for the fallback; the name is a guess"
+            if f"codes.{name}" in added
+            else f"observed: {statuses}, in {number} answers; whether to retry is a guess"
             if number
             else "from the document alone, not observed; whether to retry is a guess"
         )

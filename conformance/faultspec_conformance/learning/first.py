@@ -13,9 +13,12 @@ from faultspec_conformance.learning.document import document_shape
 
 #: The clauses of a first look: what a service owes whatever its taxonomy. All others compare
 #: answers with what a team declares.
-OWED = ",".join(
+OWED = ",".join(("service/*", "leaks/*", "envelope/*", "http/*", "framework/*", "auth/*"))
+
+#: The clauses of a first look at a service that publishes a document.
+OWED_WITH_DOCUMENT = ",".join(
     (
-        *("service/*", "leaks/*", "envelope/*", "http/*", "framework/*", "auth/*"),
+        OWED,
         *("document/status", "document/media-type", "document/headers", "document/schema"),
         *("document/challenge", "document/bounds"),
     )
@@ -72,6 +75,12 @@ def one_shape(shape: BodyShape) -> Taxonomy | None:
         return None
     data = {key: value for key, value in imported.data.items() if key != "operations"}
     owed = yaml.safe_load(_ANY_BODY)
-    surfaces = {"api": {**data["surfaces"]["api"], "codes": "open"}}
+    # Findings name the envelope: nobody declared it.
+    names = {name: f"learned{name.removeprefix('error')}" for name in data["envelopes"]}
+    envelopes = {names[name]: envelope for name, envelope in data["envelopes"].items()}
+    own = data["surfaces"]["api"]["envelope"]
+    renamed = [names[name] for name in own] if isinstance(own, list) else names.get(own, own)
+    surfaces = {"api": {**data["surfaces"]["api"], "envelope": renamed, "codes": "open"}}
     kept = {key: owed[key] for key in ("profile", "privacy")}
-    return read(write_yaml({**data, "surfaces": surfaces, **kept}), "").taxonomy
+    written = write_yaml({**data, "envelopes": envelopes, "surfaces": surfaces, **kept})
+    return read(written, "").taxonomy

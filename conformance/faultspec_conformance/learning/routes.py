@@ -172,8 +172,7 @@ def _get(route: Route) -> Json:
         for name, value in route.query.items()
     ]
     content: Json = {"content": {route.media_type: {}}} if route.media_type else {}
-    answer = {"description": "Observed", **content}
-    responses = {str(route.status): answer} if route.status is not None else {}
+    responses = {str(route.status): content} if route.status is not None else {}
     return {"parameters": parameters, "responses": responses}
 
 

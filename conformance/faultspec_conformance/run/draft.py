@@ -39,9 +39,10 @@ def draft(
     """The text of the file. It has no mistakes once its variables are set. ``openapi``: the place
     of the document; None if it is where services commonly publish it, or there is none.
     """
+    source = "its answers" if description.learned else "its OpenAPI document"
     place = "" if openapi is None else f", openapi: {quote_scalar(openapi)}"
     out = [
-        "# How `faultspec conform` judges this service. This is a draft from its OpenAPI document:",
+        f"# How `faultspec conform` judges this service. This is a draft from {source}:",
         (
             "# check the values, and complete the comments. The run changes nothing until "
             "`writes` is true."

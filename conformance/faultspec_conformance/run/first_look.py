@@ -3,14 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange
 from faultspec.openapi.service import Description
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer, group_shapes, read_errors
-from faultspec_conformance.learning.first import OWED, any_body, no_shape, one_shape
-from faultspec_conformance.learning.sightings import describe_errors
+from faultspec_conformance.learning.first import (
+    OWED,
+    OWED_WITH_DOCUMENT,
+    any_body,
+    no_shape,
+    one_shape,
+)
+from faultspec_conformance.learning.sightings import describe_errors, draw_shape
 from faultspec_conformance.results.model import Report, Result
 from faultspec_conformance.run.exploration import Describe, Described, describe_service
 from faultspec_conformance.run.service import judge_http
@@ -19,8 +26,12 @@ from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.options import Event, RunOptions, Unreachable, ignore_report
 
-#: What a team does after a first look.
+#: What a team does after a first look, and after one that saw no error to learn from.
 _NEXT = "no taxonomy was given: `faultspec init --from URL` drafts one from these answers"
+_NOTHING_LEARNED = (
+    "no error has a JSON object as its body, so no shape of errors was judged; `--path /orders/17` "
+    "names paths to ask for"
+)
 
 #: What provokes errors of a service of which nothing is known.
 _LEARNED_FROM = "service/*,framework/*,auth/*"
@@ -56,6 +67,8 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
         return _describe_first(explored.report, answers, shapes)
     taxonomy = one_shape(shapes[0]) if shapes else None
     limits = target.limits
+    described = explored.description
+    owed = OWED_WITH_DOCUMENT if described.document and not described.learned else OWED
     rest = replace(
         limits,
         requests=max(1, limits.requests - explored.requests),
@@ -64,7 +77,7 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
     judged = judge_http(
         replace(target, limits=rest),
         taxonomy or no_shape(),
-        replace(options, only=options.only or OWED),
+        replace(options, only=options.only or owed),
         {},
         describe=describe,
     )
@@ -77,8 +90,32 @@ def _describe_first(
     judged: Report, answers: Sequence[ErrorAnswer], shapes: Sequence[BodyShape]
 ) -> Report:
     """The report with what the answers have in common."""
-    notes = (*describe_errors(answers, shapes), *judged.result.notes, _NEXT)
-    return replace(judged, result=_without_guesses(replace(judged.result, notes=notes)))
+    next_step = _NEXT if shapes else _NOTHING_LEARNED
+    notes = (*describe_errors(answers, shapes), *judged.result.notes, next_step)
+    result = _without_guesses(replace(judged.result, notes=notes))
+    return replace(judged, result=_in_learned_words(result, shapes[0]) if shapes else result)
+
+
+def _in_learned_words(result: Result, shape: BodyShape) -> Result:
+    """The result whose findings say that the form of errors was learned, and not declared."""
+    source = f" (learned from most errors of this service: {draw_shape(shape.schema)})"
+
+    def reword(finding: Finding) -> Finding:
+        message = finding.message.replace("the declared form", "the learned form")
+        suffix = source if finding.clause.startswith("envelope/") else ""
+        return replace(finding, message=message + suffix)
+
+    return replace(
+        result,
+        findings=tuple(
+            replace(
+                reported,
+                finding=reword(reported.finding),
+                examples=tuple(map(reword, reported.examples)),
+            )
+            for reported in result.findings
+        ),
+    )
 
 
 def _without_guesses(result: Result) -> Result:

@@ -397,4 +397,9 @@ def _refuse_statuses_without_answer(
     ]
     if lost:
         few = f"{', '.join(map(str, lost[:3]))}{' …' if len(lost) > 3 else ''}"
-        raise ValueError(f"no answer to a bare {few}: pass `choose`")
+        ranges = " and ".join(f"{one}xx" for one in sorted({n // 100 for n in lost}))
+        raise ValueError(
+            f"no answer to a bare {few}: name codes for {ranges} under `fallback` of "
+            "the taxonomy, such as `5xx: {code: internal_error, reason: What breaks}`, "
+            "with bodies that need no details; or pass `choose`"
+        )

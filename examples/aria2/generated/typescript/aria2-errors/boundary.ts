@@ -159,7 +159,9 @@ export class Boundary {
       );
       if (lost !== undefined) {
         throw new RangeError(
-          `no answer to a bare ${String(lost)}: pass \`choose\``,
+          `no answer to a bare ${String(lost)}: name codes for 4xx and 5xx under ` +
+            "`fallback` of the taxonomy, such as `5xx: {code: internal_error, reason: " +
+            "What breaks}`, with bodies that need no details; or pass `choose`",
         );
       }
     }

@@ -1,0 +1,78 @@
+"""What a drafted service answers if a framework refuses or breaks: the envelope, and the codes of
+its fallbacks.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from faultspec.importers import Data
+
+#: By class: the status of its code, the name and summary of a new one, and the reason.
+_CLASSES: Mapping[str, tuple[int, str, str, str]] = {
+    "4xx": (400, "invalid_request", "The request is refused", "What the framework refuses"),
+    "5xx": (500, "internal_error", "The service failed", "What breaks"),
+}
+
+
+def with_fallback_codes(data: Data) -> tuple[Data, tuple[str, ...]]:
+    """Drafted data whose fallbacks have codes in the envelope of most errors, and the names of the
+    codes that are new. A class without one stays without if no code there can be imitated.
+
+    An error boundary renders all its errors in one envelope, and no detail is known of them.
+    """
+    codes: dict[str, Data] = dict(data["codes"])
+    fallback: dict[str, Data] = dict(data.get("fallback", {}))
+    first = next(iter(data["envelopes"]), None)
+    new: list[str] = []
+    for name, (status, suggested, summary, reason) in _CLASSES.items():
+        if fallback.get(name, {"code": None})["code"] is not None:
+            continue
+        own = {
+            code: facts for code, facts in codes.items() if facts.get("envelope", first) == first
+        }
+        able = (
+            code
+            for code, facts in own.items()
+            if facts.get("http") == status and "details" not in facts
+        )
+        chosen = next(able, None)
+        if chosen is None:
+            model = next((facts for facts in own.values() if facts.get("http")), None)
+            if model is None or isinstance(model.get("wire"), int):
+                continue
+            is_upper = all(code.isupper() for code in codes)
+            chosen = suggested.upper() if is_upper else suggested
+            if chosen in codes:
+                continue
+            codes[chosen] = _imitate(model, status, summary)
+            new.append(chosen)
+        fallback[name] = {"code": chosen, "reason": reason}
+    return {**data, "fallback": fallback, "codes": codes}, tuple(new)
+
+
+def with_usual_envelope_first(data: Data) -> Data:
+    """Drafted data whose first envelope is that of most codes: bindings answer in the first one."""
+    used = Counter(code.get("envelope") for code in data["codes"].values())
+    envelopes: dict[str, Data] = dict(data["envelopes"])
+    ranked = sorted(envelopes, key=lambda name: -used[name])
+    surfaces = {
+        name: {**surface, "envelope": sorted(surface["envelope"], key=ranked.index)}
+        if isinstance(surface.get("envelope"), list)
+        else surface
+        for name, surface in data["surfaces"].items()
+    }
+    return {**data, "envelopes": {name: envelopes[name] for name in ranked}, "surfaces": surfaces}
+
+
+def _imitate(model: Data, status: int, summary: str) -> Data:
+    """A code like another one, with another status and text, and without details."""
+    examples = model.get("example") or {}
+    example = dict(examples[0] if isinstance(examples, list) else examples)
+    example.pop("details", None)
+    if "message" in example:
+        example["message"] = summary
+    kept: dict[str, Any] = {
+        name: model[name] for name in ("envelope", "retriable") if name in model
+    }
+    return {"summary": summary, "http": status, "example": example, **kept}
