@@ -47,28 +47,41 @@ crashes_option = click.option(
 
 
 class Basis(NamedTuple):
-    """By what traffic is judged. ``only``: a pattern of clause addresses; None is all."""
+    """By what traffic is judged. ``only``: a pattern of clause addresses; None is all. ``owed``:
+    there is no taxonomy, and the traffic is judged by what every service owes.
+    """
 
     contract: "Contract"
     description: "Description | None"
     waivers: tuple["Waiver", ...]
     only: str | None
+    owed: bool = False
 
 
 def load_basis(
-    taxonomy_path: str | None, openapi: str | None, waivers: str | None, patterns: Sequence[str]
+    taxonomy_path: str | None,
+    openapi: str | None,
+    waivers: str | None,
+    patterns: Sequence[str],
+    *,
+    needs_taxonomy: bool = True,
 ) -> Basis:
-    """Read the files that the options name. Raises Refused, and UsageError without a taxonomy."""
+    """Read the files that the options name. Raises Refused, and UsageError without a taxonomy that
+    is needed.
+    """
     from faultspec.contract.clauses import join_patterns, service_clauses
     from faultspec.contract.model import build_contract
+    from faultspec_conformance.learning.first import OWED_BY_ANY_SHAPE, no_shape
 
-    taxonomy = reporting.load_taxonomy(taxonomy_path)
+    owed = not needs_taxonomy and taxonomy_path is None and reporting.find_taxonomy() is None
+    taxonomy = no_shape() if owed else reporting.load_taxonomy(taxonomy_path)
     description = reporting.load_description(openapi)
     known = _load_waivers(waivers, taxonomy) if waivers is not None else ()
     only = join_patterns(tuple(patterns))
     if not match_clauses(only, service_clauses(taxonomy)):
         raise Refused
-    return Basis(build_contract(taxonomy), description, known, only)
+    chosen = only or (OWED_BY_ANY_SHAPE if owed else None)
+    return Basis(build_contract(taxonomy), description, known, chosen, owed)
 
 
 def _load_waivers(path: str, taxonomy: "Taxonomy") -> tuple["Waiver", ...]:

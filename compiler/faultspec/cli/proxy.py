@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from faultspec.exchange.model import Exchange
     from faultspec_conformance.observed.accumulator import Accumulator
 
+#: What a report without a taxonomy says.
+_OWED = (
+    "no taxonomy was given, so crashes, leaks and RFC 9110 were judged, and no codes or shapes; "
+    "`faultspec init --from URL` drafts one"
+)
+
 #: Different faults of faultspec itself that a report names.
 _DEFECTS = 5
 
@@ -95,6 +101,8 @@ def command(
     """Pass requests on to the service at URL, and judge its answers, until interrupted (SIGINT or
     SIGTERM). Then the report is written.
 
+    Without a taxonomy it judges by what every service owes: no crash, no leak, RFC 9110.
+
     It listens on 127.0.0.1. The address is written to standard output when it is ready, and a line
     for each answer with findings to standard error. Answers reach the client unchanged, while they
     come. HTTP/1.1 only; an upgrade, such as that of WebSocket, does not pass.
@@ -109,12 +117,15 @@ def command(
     from faultspec_conformance.observed.middleware import Watching
     from faultspec_conformance.results.conclusion import conclude
     from faultspec_conformance.results.model import Report
+    from faultspec_conformance.run.first_look import without_guesses
 
     _check_origin(url)
     files = reporting.parse_outputs(reports)
     wanted = reporting.parse_coverage(coverage)
     try:
-        basis = observing.load_basis(taxonomy_path, openapi, waivers, patterns)
+        basis = observing.load_basis(
+            taxonomy_path, openapi, waivers, patterns, needs_taxonomy=False
+        )
     except Refused:
         return COULD_NOT
     accumulator = Accumulator(
@@ -140,11 +151,12 @@ def command(
         raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
     except KeyboardInterrupt:
         pass
-    for note in app.notes():
+    for note in (*app.notes(), *((_OWED,) if basis.owed else ())):
         accumulator.note(note)
     seconds = time.monotonic() - started
     result = accumulator.result(url, seconds=seconds, not_run=tuple(observer.defects))
-    report = Report(conclude(result, date.today(), only=basis.only), url, basis.only)
+    concluded = conclude(result, date.today(), only=basis.only)
+    report = Report(without_guesses(concluded) if basis.owed else concluded, url, basis.only)
     try:
         return reporting.write_report(
             reporting.complete(report, baseline, wanted), files, format_name

@@ -15,6 +15,9 @@ from faultspec_conformance.learning.document import document_shape
 #: answers with what a team declares.
 OWED = ",".join(("service/*", "leaks/*", "envelope/*", "http/*", "framework/*", "auth/*"))
 
+#: The clauses of them that traffic can show without a learned shape, and without probes.
+OWED_BY_ANY_SHAPE = ",".join(("service/*", "leaks/*", "http/*"))
+
 #: The clauses of a first look at a service that publishes a document.
 OWED_WITH_DOCUMENT = ",".join(
     (

@@ -49,7 +49,7 @@ _CONFIDENTIAL = "confidential: [/password]"
 
 _RECIPE = "provoke: {CODE: {request: GET /path}}"
 _CALLS = "calls: {sample: {request: METHOD, params: {}, safe: true}}"
-_DOCUMENT = "target: {openapi: PATH}"
+_DOCUMENT = "target: {openapi: /path}"
 _NAMED_RECIPE = "provoke: {CODE: {request: METHOD, params: {}}}"
 
 _LIMITED = "provoke: {CODE: {request: GET /path, repeat: {until: 429, at_most: 60}}}"

@@ -92,7 +92,7 @@ def _describe_first(
     """The report with what the answers have in common."""
     next_step = _NEXT if shapes else _NOTHING_LEARNED
     notes = (*describe_errors(answers, shapes), *judged.result.notes, next_step)
-    result = _without_guesses(replace(judged.result, notes=notes))
+    result = without_guesses(replace(judged.result, notes=notes))
     return replace(judged, result=_in_learned_words(result, shapes[0]) if shapes else result)
 
 
@@ -118,7 +118,7 @@ def _in_learned_words(result: Result, shape: BodyShape) -> Result:
     )
 
 
-def _without_guesses(result: Result) -> Result:
+def without_guesses(result: Result) -> Result:
     """The result without what only the learned taxonomy says: its codes, and the clauses that it
     has nothing to declare for.
     """
