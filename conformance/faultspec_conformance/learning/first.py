@@ -84,6 +84,10 @@ def one_shape(shape: BodyShape) -> Taxonomy | None:
     own = data["surfaces"]["api"]["envelope"]
     renamed = [names[name] for name in own] if isinstance(own, list) else names.get(own, own)
     surfaces = {"api": {**data["surfaces"]["api"], "envelope": renamed, "codes": "open"}}
+    codes = {
+        code: {**facts, "envelope": names[facts["envelope"]]} if "envelope" in facts else facts
+        for code, facts in data["codes"].items()
+    }
     kept = {key: owed[key] for key in ("profile", "privacy")}
-    written = write_yaml({**data, "envelopes": envelopes, "surfaces": surfaces, **kept})
-    return read(written, "").taxonomy
+    learned = {"envelopes": envelopes, "surfaces": surfaces, "codes": codes, **kept}
+    return read(write_yaml({**data, **learned}), "").taxonomy

@@ -8,8 +8,12 @@ from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
 _NAMED = 3
 
 
-def describe_errors(answers: Sequence[ErrorAnswer], shapes: Sequence[BodyShape]) -> Iterator[str]:
-    """The statuses, the media types and the shapes of the observed errors."""
+def describe_errors(
+    answers: Sequence[ErrorAnswer], shapes: Sequence[BodyShape], *, judged: bool = False
+) -> Iterator[str]:
+    """The statuses, the media types and the shapes of the observed errors. ``judged``: whether all
+    errors are judged by the first shape.
+    """
     if not answers:
         yield "the service answered no error with a body"
         return
@@ -25,7 +29,7 @@ def describe_errors(answers: Sequence[ErrorAnswer], shapes: Sequence[BodyShape])
             if len(shapes) == 1
             else (
                 f"shape {number} of {len(shapes)}"
-                + ("" if number > 1 else ", by which all are judged")
+                + (", by which all are judged" if judged and number == 1 else "")
             )
         )
         yield f"{which}: {draw_shape(shape.schema)}; {_places(shape.answers)}"

@@ -64,7 +64,7 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
     answers = read_explored(explored)
     shapes = group_shapes(answers)
     if explored.report.interrupted:
-        return _describe_first(explored.report, answers, shapes)
+        return _describe_first(explored.report, answers, shapes, None)
     taxonomy = one_shape(shapes[0]) if shapes else None
     limits = target.limits
     described = explored.description
@@ -83,17 +83,23 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
     )
     if isinstance(judged, Unreachable):
         return judged
-    return _describe_first(judged, answers, shapes)
+    learned = shapes[0] if taxonomy is not None else None
+    return _describe_first(judged, answers, shapes, learned)
 
 
 def _describe_first(
-    judged: Report, answers: Sequence[ErrorAnswer], shapes: Sequence[BodyShape]
+    judged: Report,
+    answers: Sequence[ErrorAnswer],
+    shapes: Sequence[BodyShape],
+    learned: BodyShape | None,
 ) -> Report:
-    """The report with what the answers have in common."""
-    next_step = _NEXT if shapes else _NOTHING_LEARNED
-    notes = (*describe_errors(answers, shapes), *judged.result.notes, next_step)
-    result = without_guesses(replace(judged.result, notes=notes))
-    return replace(judged, result=_in_learned_words(result, shapes[0]) if shapes else result)
+    """The report with what the answers have in common. ``learned``: the shape that errors were
+    judged by, if there is one.
+    """
+    seen = describe_errors(answers, shapes, judged=learned is not None)
+    following = _NEXT if shapes else _NOTHING_LEARNED
+    result = without_guesses(replace(judged.result, notes=(*seen, *judged.result.notes, following)))
+    return replace(judged, result=_in_learned_words(result, learned) if learned else result)
 
 
 def _in_learned_words(result: Result, shape: BodyShape) -> Result:

@@ -1,0 +1,96 @@
+"""Routes that are learned from paths."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faultspec.exchange.model import Response
+from faultspec_conformance.learning.mentions import Mention
+from faultspec_conformance.learning.routes import (
+    Route,
+    UnknownAnswer,
+    below,
+    beside,
+    describe_routes,
+    form_of,
+    merge,
+    route_of,
+    with_last_placeholder,
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "template"),
+    [
+        ("/books", "/books"),
+        ("/books/17", "/books/{id}"),
+        ("/books/17/", "/books/{id}/"),
+        ("/books/17/pages/3", "/books/{books_id}/pages/{id}"),
+        ("/17", "/{id}"),
+        ("/v1/books", "/v1/books"),
+        ("/b/3f2504e0-4f89-11d3-9a0c-0305e82c3301", "/b/{id}"),
+        ("/b/01ARZ3NDEKTSV4RRFFQ69G5FAV", "/b/{id}"),
+        ("/b/internationalization-guide", "/b/internationalization-guide"),
+        ("/users/{user}/17", "/users/{user}/{id}"),
+    ],
+)
+def test_segments_that_look_like_ids_are_placeholders(path: str, template: str) -> None:
+    """Numbers, UUIDs and long ids stand for any; words do not."""
+    assert route_of(Mention(path)).template == template
+
+
+@given(st.lists(st.from_regex(r"[A-Za-z0-9_-]{1,30}", fullmatch=True), min_size=1, max_size=5))
+def test_a_route_leads_back_to_its_path(segments: list[str]) -> None:
+    """With its examples a route is the path that it was learned from."""
+    path = "/" + "/".join(segments)
+    assert route_of(Mention(path)).target == path
+    assert with_last_placeholder(Route(path)).target == path
+
+
+def test_a_place_keeps_its_slash() -> None:
+    """Items are asked for as their collection is written."""
+    assert (below("/books", "1"), below("/books/", "1")) == ("/books/1", "/books/1/")
+    assert (beside("/books/1", "2"), beside("/books/1/", "2")) == ("/books/2", "/books/2/")
+
+
+def test_mentions_of_one_route_are_merged() -> None:
+    """What a later mention adds is kept, whatever it calls the placeholder."""
+    known = Route("/books/{book}", query={"page": None})
+    other = Route("/books/{id}", {"id": "17"}, {"page": "2"}, ("DELETE",), 200, "application/json")
+    expected = Route(
+        "/books/{book}", {"book": "17"}, {"page": "2"}, ("DELETE",), 200, "application/json"
+    )
+    assert merge(known, other) == expected
+
+
+def test_routes_describe_a_service_without_promises() -> None:
+    """Routes that answer JSON come first; an id has the type and the example that was seen; methods
+    that write are known and have no body.
+    """
+    routes = [
+        Route("/orders", methods=("POST",), status=405),
+        Route("/books/{id}", {"id": "17"}, status=200, media_type="application/json"),
+        Route("/items/{sku}", {"sku": "tea"}, {"lang": "de", "q": None}, status=404),
+    ]
+    described = describe_routes(routes, "")
+    names = [operation.name for operation in described.operations]
+    assert names == ["GET /books/{id}", "GET /orders", "POST /orders", "GET /items/{sku}"]
+    book, *_, item = described.operations
+    assert (book.parameters[0].schema, book.parameters[0].example) == ({"type": "integer"}, 17)
+    found = {each.name: (each.where, each.required, each.example) for each in item.parameters}
+    assert found == {
+        "sku": ("path", True, "tea"),
+        "lang": ("query", True, "de"),
+        "q": ("query", False, None),
+    }
+    assert described.learned
+
+
+def test_an_unknown_route_is_known_by_its_answer() -> None:
+    """The path, times and ids of the answer do not matter; its words and its status do."""
+    answer = b'{"path": "/%s", "at": "2026-11-28T10:00:00", "error": "Not Found"}'
+    unknown = UnknownAnswer(frozenset({form_of(Response(404, (), answer % b"none-1"), "/none-1")}))
+    later = answer.replace(b"10:00", b"11:59")
+    assert unknown.is_like(Response(404, (), later % b"books/none-2/"), "/books/none-2/")
+    assert not unknown.is_like(Response(405, (), answer % b"books"), "/books")
+    assert not unknown.is_like(Response(404, (), b'{"error": "There is no such book"}'), "/books/9")
