@@ -12,7 +12,7 @@ from faultspec_conformance.learning.routes import (
     below,
     beside,
     describe_routes,
-    form_of,
+    forms_of,
     merge,
     route_of,
     with_last_placeholder,
@@ -89,7 +89,7 @@ def test_routes_describe_a_service_without_promises() -> None:
 def test_an_unknown_route_is_known_by_its_answer() -> None:
     """The path, times and ids of the answer do not matter; its words and its status do."""
     answer = b'{"path": "/%s", "at": "2026-11-28T10:00:00", "error": "Not Found"}'
-    unknown = UnknownAnswer(frozenset({form_of(Response(404, (), answer % b"none-1"), "/none-1")}))
+    unknown = UnknownAnswer(forms_of(Response(404, (), answer % b"none-1"), "/none-1"))
     later = answer.replace(b"10:00", b"11:59")
     assert unknown.is_like(Response(404, (), later % b"books/none-2/"), "/books/none-2/")
     assert not unknown.is_like(Response(405, (), answer % b"books"), "/books")

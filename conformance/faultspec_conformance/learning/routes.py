@@ -26,6 +26,10 @@ _VOLATILE = re.compile(r"[0-9a-f]{8,}|\d+", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
+AnswerForm = tuple[int | None, str, str]
+"""Status, media type and text of an answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """A route. ``examples``: values of its placeholders by name. ``query``: names of its query with
@@ -114,21 +118,26 @@ def merge(known: Route, other: Route) -> Route:
 
 @dataclass(frozen=True, slots=True)
 class UnknownAnswer:
-    """The answers to routes that a service does not have, without the paths that were asked for."""
+    """The answers to routes that a service does not have, in every form of `forms_of`."""
 
-    forms: frozenset[tuple[int | None, str, str]]
+    forms: frozenset[AnswerForm]
 
     def is_like(self, response: Response, path: str) -> bool:
         """Whether an answer says that the service has no such route."""
-        return form_of(response, path) in self.forms
+        return not self.forms.isdisjoint(forms_of(response, path))
 
 
-def form_of(response: Response, path: str) -> tuple[int | None, str, str]:
-    """Status, media type and text of an answer, without the path and what may differ each time."""
+def forms_of(response: Response, path: str) -> frozenset[AnswerForm]:
+    """An answer without what may differ each time: as it is, since a page may link itself, and
+    without the path, since an answer may repeat it.
+    """
     text = response.body.decode("utf-8", "replace")
+    bare = text
     for part in {path.strip("/"), unquote(path).strip("/")} - {""}:
-        text = re.sub(f"/?{re.escape(part)}/?", "", text)
-    return response.status, media_type(response), _VOLATILE.sub("", text)
+        bare = re.sub(f"/?{re.escape(part)}/?", "", bare)
+    media = media_type(response)
+    texts = (_VOLATILE.sub("", each) for each in (text, bare))
+    return frozenset((response.status, media, each) for each in texts)
 
 
 def describe_routes(routes: Iterable[Route], base: str) -> Description:

@@ -23,12 +23,13 @@ from faultspec_conformance.learning.mentions import (
     read_reference,
 )
 from faultspec_conformance.learning.routes import (
+    AnswerForm,
     Route,
     UnknownAnswer,
     below,
     beside,
     describe_routes,
-    form_of,
+    forms_of,
     merge,
     route_of,
     with_last_placeholder,
@@ -169,14 +170,14 @@ class _Search:
         allowed = min(_REQUESTS, int(driver.limits.requests * _SHARE))
         self._last = driver.requests + allowed
         self._end = driver.remaining * (1 - _TIME)
-        forms = set()
+        forms: frozenset[AnswerForm] = frozenset()
         for _ in range(2):
             path = f"{self.base}/{self._absent()}"
             answer = self._get(path)
             if answer is not None:
-                forms.add(form_of(answer, path))
+                forms |= forms_of(answer, path)
                 self._enqueue(self._mentions(answer, path))
-        self.unknown = UnknownAnswer(frozenset(forms))
+        self.unknown = UnknownAnswer(forms)
 
     def _named(self, paths: Iterable[str]) -> Iterator[Route]:
         for path in paths:
