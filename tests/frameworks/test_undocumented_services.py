@@ -4,6 +4,7 @@ sound twin, in several frameworks.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,10 +16,12 @@ from pathlib import Path
 import pytest
 
 from frameworks.shop import served
+from paths import ROOT
 from support.command_line import faultspec
 from support.npm import installed
 
 HERE = Path(__file__).parent / "undocumented"
+PAGE = (ROOT / "docs/how-to/first-minute.md").read_text(encoding="utf-8")
 
 #: What a user copies from a browser or a test.
 PATHS = (
@@ -86,7 +89,7 @@ def python(name: str) -> list[str]:
 
 def check_twins(
     command: list[str], tmp_path: Path, *arguments: str, known: Mapping[str, object], links: bool
-) -> None:
+) -> FirstLook:
     """Every planted fault but the ``known`` ones is found, and nothing in the sound twin."""
     with library(command, tmp_path / "log", sound=False, links=links) as url:
         bad = look(url, tmp_path / "look", *arguments)
@@ -96,13 +99,18 @@ def check_twins(
     with library(command, tmp_path / "log", sound=True, links=links) as url:
         sound = look(url, tmp_path / "look", *arguments)
     assert (sound.code, sound.found) == (0, frozenset()), sound.text
+    return bad
 
 
 def test_links_lead_to_the_planted_faults(tmp_path: Path) -> None:
     """With nothing but the address of a service that links its routes, every planted fault is
-    found, none in the sound twin, and nothing is written.
+    found, none in the sound twin, and nothing is written. The page shows what is found.
     """
-    check_twins(python("flask"), tmp_path, "--no-sweep", known={}, links=True)
+    bad = check_twins(python("flask"), tmp_path, "--no-sweep", known={}, links=True)
+    shown = re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
+    lines = bad.text.splitlines()
+    for line in shown.splitlines():
+        assert any(found.startswith(line.partition("…")[0].rstrip(" ;")) for found in lines), line
 
 
 def test_a_service_that_shows_nothing_is_not_passed(tmp_path: Path) -> None:
