@@ -3,12 +3,11 @@ sound twin, in several frameworks.
 """
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +35,7 @@ NAMED = tuple(part for path in PATHS for part in ("--path", path))
 
 #: The planted faults: the clause and the path that show each of them.
 PLANTED = {
-    "a crash on an id that is no number": ("service/no-crash", "/books/{id}"),
+    "a crash on a word as an id": ("service/no-crash", "/books/{id}"),
     "a stack trace in the answer": ("leaks/stack-trace", "/books/{id}"),
     "a password in an error": ("leaks/connection-string", "/reports"),
     "another shape of errors": ("envelope/shape", "/reports"),
@@ -45,9 +44,6 @@ PLANTED = {
     "401 without WWW-Authenticate": ("http/authenticate", "/account"),
     "405 without Allow": ("http/allow", "/orders"),
 }
-
-#: Django REST framework has one shape, `{detail}`, and other bodies add members to it.
-ONE_SHAPE = {"drf": {"another shape of errors"}}
 
 
 @dataclass(frozen=True)
@@ -87,14 +83,12 @@ def python(name: str) -> list[str]:
     return [sys.executable, str(HERE / f"{name}_library.py")]
 
 
-def check_twins(
-    command: list[str], tmp_path: Path, *arguments: str, known: Mapping[str, object], links: bool
-) -> FirstLook:
-    """Every planted fault but the ``known`` ones is found, and nothing in the sound twin."""
+def check_twins(command: list[str], tmp_path: Path, *arguments: str, links: bool) -> FirstLook:
+    """Every planted fault is found, and nothing in the sound twin."""
     with library(command, tmp_path / "log", sound=False, links=links) as url:
         bad = look(url, tmp_path / "look", *arguments)
     missed = {what for what, shown in PLANTED.items() if shown not in bad.found}
-    assert missed == set(known), bad.text
+    assert missed == set(), bad.text
     assert bad.code == 1
     with library(command, tmp_path / "log", sound=True, links=links) as url:
         sound = look(url, tmp_path / "look", *arguments)
@@ -106,7 +100,7 @@ def test_links_lead_to_the_planted_faults(tmp_path: Path) -> None:
     """With nothing but the address of a service that links its routes, every planted fault is
     found, none in the sound twin, and nothing is written. The page shows what is found.
     """
-    bad = check_twins(python("flask"), tmp_path, "--no-sweep", known={}, links=True)
+    bad = check_twins(python("flask"), tmp_path, "--no-sweep", links=True)
     shown = re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
     lines = bad.text.splitlines()
     for line in shown.splitlines():
@@ -133,7 +127,7 @@ def test_a_library_in_python_shows_its_faults(name: str, tmp_path: Path) -> None
     """Whatever the links look like: paths, relative references, other names of this machine, URI
     templates.
     """
-    check_twins(python(name), tmp_path, known=dict.fromkeys(ONE_SHAPE.get(name, ())), links=True)
+    check_twins(python(name), tmp_path, links=True)
 
 
 @pytest.mark.full
@@ -144,19 +138,18 @@ def test_a_library_in_go_shows_its_faults(tmp_path: Path) -> None:
     go = shutil.which("go")
     if go is None:
         pytest.skip("go is not installed")
+    # Without a module net/http reads patterns as it did before Go 1.22.
+    (tmp_path / "go.mod").write_text("module library\n\ngo 1.22\n")
+    shutil.copy(HERE / "go_library.go", tmp_path)
+    subprocess.run([go, "build", "-o", "library", "."], cwd=tmp_path, check=True)
     program = tmp_path / "library"
-    subprocess.run(
-        [go, "build", "-o", str(program), str(HERE / "go_library.go")],
-        check=True,
-        env={**os.environ, "GOFLAGS": "-mod=mod", "GO111MODULE": "off"},
-    )
-    check_twins([str(program)], tmp_path, *NAMED, known={}, links=False)
+    check_twins([str(program)], tmp_path, *NAMED, links=False)
 
 
 @pytest.mark.full
 def test_a_library_in_express_shows_its_faults(tmp_path: Path) -> None:
     """Links and forms of a page in HTML lead to the routes; the framework's page for an unknown
-    route is no stack trace.
+    route is not a stack trace.
     """
     node = shutil.which("node")
     if node is None:
@@ -164,4 +157,4 @@ def test_a_library_in_express_shows_its_faults(tmp_path: Path) -> None:
     modules = installed({"express": "5.2.1"}, "express/package.json")
     (tmp_path / "node_modules").symlink_to(modules)
     shutil.copy(HERE / "express_library.cjs", tmp_path)
-    check_twins([node, str(tmp_path / "express_library.cjs")], tmp_path, known={}, links=True)
+    check_twins([node, str(tmp_path / "express_library.cjs")], tmp_path, links=True)

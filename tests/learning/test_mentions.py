@@ -13,7 +13,7 @@ HERE = "http://127.0.0.1:8000/shop/"
 
 
 def mentions(body: str, media_type: str, *headers: tuple[str, str]) -> list[Mention]:
-    """What an answer to HERE mentions."""
+    """The mentions of an answer to HERE."""
     fields = (("Content-Type", media_type), *headers)
     return [*read_mentions(Response(200, fields, body.encode()), HERE)]
 

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from faultspec.exchange.model import Response
 from faultspec_conformance.learning.mentions import Mention
 from faultspec_conformance.learning.routes import (
-    Route,
+    LearnedRoute,
     UnknownAnswer,
-    below,
-    beside,
+    answer_forms,
     describe_routes,
-    forms_of,
-    merge,
+    item_path,
+    merge_routes,
     route_of,
+    sibling_path,
     with_last_placeholder,
 )
 
@@ -44,23 +44,28 @@ def test_a_route_leads_back_to_its_path(segments: list[str]) -> None:
     """With its examples a route is the path that it was learned from."""
     path = "/" + "/".join(segments)
     assert route_of(Mention(path)).target == path
-    assert with_last_placeholder(Route(path)).target == path
+    assert with_last_placeholder(LearnedRoute(path)).target == path
 
 
 def test_a_place_keeps_its_slash() -> None:
     """Items are asked for as their collection is written."""
-    assert (below("/books", "1"), below("/books/", "1")) == ("/books/1", "/books/1/")
-    assert (beside("/books/1", "2"), beside("/books/1/", "2")) == ("/books/2", "/books/2/")
+    assert (item_path("/books", "1"), item_path("/books/", "1")) == ("/books/1", "/books/1/")
+    assert (sibling_path("/books/1", "2"), sibling_path("/books/1/", "2")) == (
+        "/books/2",
+        "/books/2/",
+    )
 
 
 def test_mentions_of_one_route_are_merged() -> None:
-    """What a later mention adds is kept, whatever it calls the placeholder."""
-    known = Route("/books/{book}", query={"page": None})
-    other = Route("/books/{id}", {"id": "17"}, {"page": "2"}, ("DELETE",), 200, "application/json")
-    expected = Route(
+    """A later mention adds to an earlier one, whatever it calls the placeholder."""
+    known = LearnedRoute("/books/{book}", query={"page": None})
+    other = LearnedRoute(
+        "/books/{id}", {"id": "17"}, {"page": "2"}, ("DELETE",), 200, "application/json"
+    )
+    expected = LearnedRoute(
         "/books/{book}", {"book": "17"}, {"page": "2"}, ("DELETE",), 200, "application/json"
     )
-    assert merge(known, other) == expected
+    assert merge_routes(known, other) == expected
 
 
 def test_routes_describe_a_service_without_promises() -> None:
@@ -68,9 +73,9 @@ def test_routes_describe_a_service_without_promises() -> None:
     that write are known and have no body.
     """
     routes = [
-        Route("/orders", methods=("POST",), status=405),
-        Route("/books/{id}", {"id": "17"}, status=200, media_type="application/json"),
-        Route("/items/{sku}", {"sku": "tea"}, {"lang": "de", "q": None}, status=404),
+        LearnedRoute("/orders", methods=("POST",), status=405),
+        LearnedRoute("/books/{id}", {"id": "17"}, status=200, media_type="application/json"),
+        LearnedRoute("/items/{sku}", {"sku": "tea"}, {"lang": "de", "q": None}, status=404),
     ]
     described = describe_routes(routes, "")
     names = [operation.name for operation in described.operations]
@@ -89,7 +94,7 @@ def test_routes_describe_a_service_without_promises() -> None:
 def test_an_unknown_route_is_known_by_its_answer() -> None:
     """The path, times and ids of the answer do not matter; its words and its status do."""
     answer = b'{"path": "/%s", "at": "2026-11-28T10:00:00", "error": "Not Found"}'
-    unknown = UnknownAnswer(forms_of(Response(404, (), answer % b"none-1"), "/none-1"))
+    unknown = UnknownAnswer(answer_forms(Response(404, (), answer % b"none-1"), "/none-1"))
     later = answer.replace(b"10:00", b"11:59")
     assert unknown.is_like(Response(404, (), later % b"books/none-2/"), "/books/none-2/")
     assert not unknown.is_like(Response(405, (), answer % b"books"), "/books")

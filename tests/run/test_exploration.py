@@ -23,7 +23,7 @@ Pages = Callable[[httpx.Request], httpx.Response]
 def explored(
     pages: Pages, config: ServiceConfig = CONFIG, limits: Limits = LIMITS
 ) -> tuple[Description, list[str], tuple[str, ...]]:
-    """What is learned of a service, the requests that it got, and the notes."""
+    """The description of a service, the requests that it got, and the notes."""
     asked: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -119,7 +119,7 @@ def test_only_what_lies_below_the_address_is_asked() -> None:
 
 
 def test_a_session_is_not_ended() -> None:
-    """What ends the session of the caller is not asked for, and its credentials are sent."""
+    """A path that ends the session of the caller is not asked for; its credentials are sent."""
     caller = Identity("caller", (("Authorization", "Bearer t"),))
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -151,7 +151,7 @@ def test_named_paths_come_beside_a_document() -> None:
     assert json.loads(json.dumps(found.document))["paths"].keys() == {"/things"}
 
 
-def test_a_page_for_every_path_is_no_route() -> None:
+def test_a_page_for_every_path_teaches_no_route() -> None:
     """A service that answers any path with its page teaches nothing."""
     found, *_ = explored(lambda _: httpx.Response(200, html='<a href="/a/1">a</a>'))
     assert found.operations == ()

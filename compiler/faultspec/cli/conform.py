@@ -166,7 +166,7 @@ def command(
     _check_target(is_url=is_url, of_url=bool(headers or openapi or paths), watching=watching)
     try:
         loaded = (
-            load_url(target, headers, openapi, taxonomy_path, paths)
+            load_url(target, headers, openapi, taxonomy_path, paths=paths)
             if is_url
             else load_config(target, taxonomy_path)
         )

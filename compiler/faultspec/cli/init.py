@@ -99,9 +99,9 @@ def taxonomy(
         message = "--header and --path need --from URL, and --http needs --from FILE"
         raise click.UsageError(message)
     if source is not None:
-        from faultspec.cli.init_from import Caller, draft_from
+        from faultspec.cli.init_from import SourceRequest, draft_from
 
-        return draft_from(source, file, Caller(headers, paths), http, is_url=is_url)
+        return draft_from(source, file, SourceRequest(headers, paths), http, is_url=is_url)
     schema = (_SCHEMA, json_schema_text())
     return _create(file, "starter.yaml", schema, f"faultspec lint {file}")
 

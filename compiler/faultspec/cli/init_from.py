@@ -35,14 +35,16 @@ class _Source(NamedTuple):
     openapi: str | None
 
 
-class Caller(NamedTuple):
+class SourceRequest(NamedTuple):
     """How a service is asked. ``headers``: those of the caller. ``paths``: named by the user."""
 
     headers: Sequence[str] = ()
     paths: Sequence[str] = ()
 
 
-def draft_from(source: str, file: str, caller: Caller, http: str | None, *, is_url: bool) -> int:
+def draft_from(
+    source: str, file: str, caller: SourceRequest, http: str | None, *, is_url: bool
+) -> int:
     """Draft FILE, and beside it conformance.yaml, faultspec.yaml and their schemas. Returns the
     exit code. Nothing is overwritten. ``is_url``: the source is a service, not a document.
     """
@@ -102,7 +104,7 @@ def draft_from(source: str, file: str, caller: Caller, http: str | None, *, is_u
     return _write_all(contents)
 
 
-def _explore(url: str, caller: Caller) -> _Source | None:
+def _explore(url: str, caller: SourceRequest) -> _Source | None:
     """The answers of a service; None after an error was printed."""
     from faultspec.cli.conform import configure_url
     from faultspec_conformance.run.first_look import explore, read_explored

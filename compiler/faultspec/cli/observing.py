@@ -81,7 +81,7 @@ def load_basis(
     if not match_clauses(only, service_clauses(taxonomy)):
         raise Refused
     chosen = only or (OWED_BY_ANY_SHAPE if owed else None)
-    return Basis(build_contract(taxonomy), description, known, chosen, owed)
+    return Basis(build_contract(taxonomy), description, known, chosen, owed=owed)
 
 
 def _load_waivers(path: str, taxonomy: "Taxonomy") -> tuple["Waiver", ...]:

@@ -1,5 +1,5 @@
-"""What a drafted service answers if a framework refuses or breaks: the envelope, and the codes of
-its fallbacks.
+"""Answers of a drafted service where its framework refuses or breaks: the envelope, and the codes
+of the fallbacks.
 """
 
 from collections import Counter

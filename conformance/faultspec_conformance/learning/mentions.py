@@ -70,57 +70,57 @@ def read_mentions(response: Response, url: str) -> tuple[Mention, ...]:
 
 def read_reference(reference: str, url: str) -> Mention | None:
     """The path and query of a reference in a page at ``url``; None if it leads to another host."""
-    return _resolve(_Reference(reference), url)
+    return _resolve(_LinkText(reference), url)
 
 
-def media_type(response: Response) -> str:
+def response_media_type(response: Response) -> str:
     """The media type of an answer in lower case, without parameters; "" if it has none."""
     fields = (value for name, value in response.headers if name.lower() == "content-type")
     return media_essence(next(fields, ""))
 
 
 @dataclass(frozen=True, slots=True)
-class _Reference:
+class _LinkText:
     text: str
     method: str = "GET"
     names: tuple[tuple[str, str | None], ...] = ()
 
 
-def _references(response: Response) -> Iterator[_Reference]:
+def _references(response: Response) -> Iterator[_LinkText]:
     for name, value in response.headers:
         if name.lower() in ("location", "content-location"):
-            yield _Reference(value)
+            yield _LinkText(value)
         elif name.lower() == "link":
-            yield from map(_Reference, _LINK_FIELD.findall(value))
-    media = media_type(response)
+            yield from map(_LinkText, _LINK_FIELD.findall(value))
+    media = response_media_type(response)
     text = response.body[:_READ].decode("utf-8", "replace")
     if "json" in media:
         try:
-            yield from _of_json(json.loads(text))
+            yield from _find_json_links(json.loads(text))
         except (ValueError, RecursionError):
             return
     elif "html" in media or "xml" in media:
         page = _Page()
         page.feed(text)
         yield from page.references
-        yield from map(_Reference, _DOCUMENT.findall(text))
+        yield from map(_LinkText, _DOCUMENT.findall(text))
         if _DJANGO in text:
-            yield from map(_Reference, filter(None, map(_django_route, page.items)))
+            yield from map(_LinkText, filter(None, map(_django_route, page.items)))
     elif media == "text/plain" and "Sitemap:" in text:
-        yield from map(_Reference, re.findall(r"(?m)^Sitemap:\s*(\S+)", text))
+        yield from map(_LinkText, re.findall(r"(?m)^Sitemap:\s*(\S+)", text))
 
 
-def _of_json(value: object, name: str = "") -> Iterator[_Reference]:
+def _find_json_links(value: object, name: str = "") -> Iterator[_LinkText]:
     if isinstance(value, Mapping):
         for member, inner in value.items():
-            yield from _of_json(inner, member)
+            yield from _find_json_links(inner, member)
     elif isinstance(value, list):
         for inner in value:
-            yield from _of_json(inner, name)
+            yield from _find_json_links(inner, name)
     elif isinstance(value, str) and (
         _ABSOLUTE.fullmatch(value) or (name in _LINKS and _RELATIVE.fullmatch(value))
     ):
-        yield _Reference(value)
+        yield _LinkText(value)
 
 
 class _Page(HTMLParser):
@@ -128,7 +128,7 @@ class _Page(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.references: list[_Reference] = []
+        self.references: list[_LinkText] = []
         self.items: list[str] = []
         self._form: tuple[str, str, dict[str, str | None]] | None = None
         self._open: Literal["", "loc", "li"] = ""
@@ -137,7 +137,7 @@ class _Page(HTMLParser):
         """Take the reference of a tag."""
         given = {name: value or "" for name, value in attrs}
         if tag in ("a", "link", "area") and given.get("href") and given.get("rel") != "stylesheet":
-            self.references.append(_Reference(given["href"]))
+            self.references.append(_LinkText(given["href"]))
         elif tag == "form":
             self._end_form()
             self._form = given.get("action", ""), given.get("method", "get").upper(), {}
@@ -152,7 +152,7 @@ class _Page(HTMLParser):
         if tag == "form":
             self._end_form()
         elif tag == "loc" and self._open == "loc":
-            self.references.append(_Reference(self.items.pop().strip()))
+            self.references.append(_LinkText(self.items.pop().strip()))
         if tag in ("loc", "li"):
             self._open = ""
 
@@ -165,7 +165,7 @@ class _Page(HTMLParser):
         if self._form is not None:
             action, method, names = self._form
             fields = tuple(names.items()) if method == "GET" else ()
-            self.references.append(_Reference(action, method, fields))
+            self.references.append(_LinkText(action, method, fields))
         self._form = None
 
 
@@ -178,7 +178,7 @@ def _django_route(item: str) -> str | None:
     return f"/{path.lstrip('/')}" if is_plain and "{format}" not in path else None
 
 
-def _resolve(reference: _Reference, url: str) -> Mention | None:
+def _resolve(reference: _LinkText, url: str) -> Mention | None:
     """The mention of a reference in a page at ``url``; None if it leads elsewhere."""
     names = [name for part in _QUERY.findall(reference.text) for name in part.split(",")]
     try:

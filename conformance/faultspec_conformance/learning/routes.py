@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from faultspec.exchange.model import Response
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import Description, read, shape_of
-from faultspec_conformance.learning.mentions import Mention, media_type
+from faultspec_conformance.learning.mentions import Mention, response_media_type
 
 #: A segment that names one item: a number, a UUID, a hexadecimal id, or letters and digits as long
 #: as a ULID or a nanoid.
@@ -31,7 +31,7 @@ AnswerForm = tuple[int | None, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class LearnedRoute:
     """A route. ``examples``: values of its placeholders by name. ``query``: names of its query with
     a value, None if none was seen. ``methods``: others than GET. ``status``: that of the answer to
     GET; None if it was not asked. ``media_type``: that of a success.
@@ -46,7 +46,7 @@ class Route:
 
     @property
     def shape(self) -> str:
-        """What routes with other names of placeholders share. A slash at the end counts."""
+        """The template without the names of placeholders. A slash at the end counts."""
         return shape_of(self.template) + ("/" if self.template.endswith("/") else "")
 
     @property
@@ -59,7 +59,7 @@ class Route:
         )
 
 
-def route_of(mention: Mention) -> Route:
+def route_of(mention: Mention) -> LearnedRoute:
     """The route of a mentioned path. Segments that look like ids are placeholders."""
     segments = mention.path.split("/")
     examples: dict[str, str] = {}
@@ -67,10 +67,10 @@ def route_of(mention: Mention) -> Route:
         if _ID.fullmatch(segment) and index > 0:
             segments[index] = _name(segments, index, examples, segment)
     methods = () if mention.method == "GET" else (mention.method,)
-    return Route("/".join(segments), examples, dict(mention.query), methods)
+    return LearnedRoute("/".join(segments), examples, dict(mention.query), methods)
 
 
-def with_last_placeholder(route: Route) -> Route:
+def with_last_placeholder(route: LearnedRoute) -> LearnedRoute:
     """The route whose last segment is a placeholder, with the segment as its example."""
     segments = route.template.split("/")
     last = len(segments) - (2 if route.template.endswith("/") else 1)
@@ -79,14 +79,16 @@ def with_last_placeholder(route: Route) -> Route:
     return replace(route, template="/".join(segments), examples=examples)
 
 
-def below(path: str, segment: str) -> str:
+def item_path(path: str, segment: str) -> str:
     """The path of an item below a collection, with a slash at the end if the collection has one."""
     return f"{path.rstrip('/')}/{segment}" + ("/" if path.endswith("/") else "")
 
 
-def beside(path: str, segment: str) -> str:
+def sibling_path(path: str, segment: str) -> str:
     """The path with another last segment."""
-    return below(path.rstrip("/").rpartition("/")[0] + ("/" if path.endswith("/") else ""), segment)
+    return item_path(
+        path.rstrip("/").rpartition("/")[0] + ("/" if path.endswith("/") else ""), segment
+    )
 
 
 def _name(segments: list[str], index: int, examples: dict[str, str], value: str) -> str:
@@ -100,7 +102,7 @@ def _name(segments: list[str], index: int, examples: dict[str, str], value: str)
     return "{" + name + "}"
 
 
-def merge(known: Route, other: Route) -> Route:
+def merge_routes(known: LearnedRoute, other: LearnedRoute) -> LearnedRoute:
     """A route with what another mention of it adds."""
     renamed = zip(
         _PLACEHOLDER.findall(known.template), _PLACEHOLDER.findall(other.template), strict=True
@@ -118,16 +120,16 @@ def merge(known: Route, other: Route) -> Route:
 
 @dataclass(frozen=True, slots=True)
 class UnknownAnswer:
-    """The answers to routes that a service does not have, in every form of `forms_of`."""
+    """The answers to routes that a service does not have, in every form of `answer_forms`."""
 
     forms: frozenset[AnswerForm]
 
     def is_like(self, response: Response, path: str) -> bool:
         """Whether an answer says that the service has no such route."""
-        return not self.forms.isdisjoint(forms_of(response, path))
+        return not self.forms.isdisjoint(answer_forms(response, path))
 
 
-def forms_of(response: Response, path: str) -> frozenset[AnswerForm]:
+def answer_forms(response: Response, path: str) -> frozenset[AnswerForm]:
     """An answer without what may differ each time: as it is, since a page may link itself, and
     without the path, since an answer may repeat it.
     """
@@ -135,12 +137,12 @@ def forms_of(response: Response, path: str) -> frozenset[AnswerForm]:
     bare = text
     for part in {path.strip("/"), unquote(path).strip("/")} - {""}:
         bare = re.sub(f"/?{re.escape(part)}/?", "", bare)
-    media = media_type(response)
+    media = response_media_type(response)
     texts = (_VOLATILE.sub("", each) for each in (text, bare))
     return frozenset((response.status, media, each) for each in texts)
 
 
-def describe_routes(routes: Iterable[Route], base: str) -> Description:
+def describe_routes(routes: Iterable[LearnedRoute], base: str) -> Description:
     """A description of learned routes. It says nothing about what the service promises.
 
     ``base``: the path of the service's address. Those that answer JSON come first.
@@ -155,12 +157,12 @@ def describe_routes(routes: Iterable[Route], base: str) -> Description:
     return replace(read(document, base=""), base=base.rstrip("/"), learned=True)
 
 
-def _usefulness(route: Route) -> tuple[bool, bool, bool]:
+def _usefulness(route: LearnedRoute) -> tuple[bool, bool, bool]:
     succeeds = route.status is not None and route.status < 300
     return not succeeds, "json" not in route.media_type, bool(route.examples)
 
 
-def _get(route: Route) -> Json:
+def _get(route: LearnedRoute) -> Json:
     parameters = [
         {
             "name": name,

@@ -125,7 +125,7 @@ def _unlike_item(session: HttpSession, answer: Observation) -> Outcome:
             f"the service answered {answer} to {_NO_RESOURCE}, with {_name_members(body)} where an "
             f"item has {_name_members(item)}; expected an error"
         )
-        return failed(_UNKNOWN_ID, message, answer)
+        return failed(_UNKNOWN_ID, message, answer, variant="no-item")
     return not_exercised(_UNKNOWN_ID, f"{operation} has an item for any id")
 
 

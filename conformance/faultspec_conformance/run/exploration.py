@@ -18,20 +18,20 @@ from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.learning.mentions import (
     Mention,
-    media_type,
     read_mentions,
     read_reference,
+    response_media_type,
 )
 from faultspec_conformance.learning.routes import (
     AnswerForm,
-    Route,
+    LearnedRoute,
     UnknownAnswer,
-    below,
-    beside,
+    answer_forms,
     describe_routes,
-    forms_of,
-    merge,
+    item_path,
+    merge_routes,
     route_of,
+    sibling_path,
     with_last_placeholder,
 )
 from faultspec_conformance.session.discovery import fetch_description
@@ -41,7 +41,7 @@ from faultspec_conformance.session.options import Unreachable
 from faultspec_conformance.session.parameters import id_of_item
 
 Described = tuple[Description, tuple[str, ...]]
-"""What is known of a service, and notes about that."""
+"""A description of a service, and notes about it."""
 
 Describe = Callable[[ServiceConfig, HttpDriver], Described | Unreachable | NoAnswer]
 
@@ -76,7 +76,7 @@ _NAMED = 6
 def describe_service(
     target: ServiceConfig, driver: HttpDriver
 ) -> Described | Unreachable | NoAnswer:
-    """What is known of a service, and notes about it: its document, and for a URL without a
+    """The description of a service, and notes about it: its document, and for a URL without a
     configuration also the paths that the user names.
 
     A service without a document has the one that an answer leads to, else what answers teach.
@@ -107,10 +107,7 @@ def _describe(learned: Description) -> Iterator[str]:
     if names:
         shown = ", ".join(names[:_NAMED])
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield (
-            f"{len(names)} operations were learned from answers: {shown}{more}; "
-            "`--path /orders/17` names others"
-        )
+        yield (f"learned from answers: {shown}{more}; `--path /orders/17` names others")
 
 
 @dataclass(slots=True)
@@ -120,10 +117,10 @@ class _Search:
     target: ServiceConfig
     driver: HttpDriver
     base: str
-    routes: dict[str, Route] = field(default_factory=dict)
+    routes: dict[str, LearnedRoute] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     unknown: UnknownAnswer = field(default_factory=lambda: UnknownAnswer(frozenset()))
-    _queue: deque[Route] = field(default_factory=deque)
+    _queue: deque[LearnedRoute] = field(default_factory=deque)
     _asked: set[str] = field(default_factory=set)
     _beside: set[str] = field(default_factory=set)
     _absences: int = 0
@@ -148,7 +145,7 @@ class _Search:
             if document is not None:
                 break
             self._enqueue(self._mentions(answer, self.base + place))
-        named = [*self._named(self.target.paths)]
+        named = [*self._read_named(self.target.paths)]
         self._queue.extendleft(reversed(named))
         while document is None and self._queue:
             document = self._follow(self._queue.popleft())
@@ -160,7 +157,7 @@ class _Search:
         if not paths:
             return
         self._begin()
-        named = [*self._named(paths)]
+        named = [*self._read_named(paths)]
         for route in named:
             self._follow(route, further=False)
         self._report_unknown(named)
@@ -175,18 +172,18 @@ class _Search:
             path = f"{self.base}/{self._absent()}"
             answer = self._get(path)
             if answer is not None:
-                forms |= forms_of(answer, path)
+                forms |= answer_forms(answer, path)
                 self._enqueue(self._mentions(answer, path))
         self.unknown = UnknownAnswer(forms)
 
-    def _named(self, paths: Iterable[str]) -> Iterator[Route]:
+    def _read_named(self, paths: Iterable[str]) -> Iterator[LearnedRoute]:
         for path in paths:
             complete = path if f"{path}/".startswith(f"{self.base}/") else self.base + path
             mention = read_reference(complete, self.driver.base)
             if mention is not None:
                 yield route_of(mention)
 
-    def _report_unknown(self, named: Iterable[Route]) -> None:
+    def _report_unknown(self, named: Iterable[LearnedRoute]) -> None:
         for route in named:
             if route.shape not in self.routes and not any(
                 known.target == route.target for known in self.routes.values()
@@ -206,14 +203,14 @@ class _Search:
         text = answer.body.decode("utf-8", "replace")
         if answer.status != 200 or answer.cut or not ("openapi" in text or "swagger" in text):
             return None
-        if "html" in media_type(answer):
+        if "html" in response_media_type(answer):
             return None
         found, _ = parse_leniently(text)
         if found is None or not found.keys() & {"openapi", "swagger"}:
             return None
         return read_at(found, self.base, address=self.driver.base + path)
 
-    def _follow(self, route: Route, *, further: bool = True) -> Described | None:
+    def _follow(self, route: LearnedRoute, *, further: bool = True) -> Described | None:
         """Ask for a route that is not known, and take what its answer mentions. Returns the
         document of the service if the answer is one. ``further``: look for other routes, too.
         """
@@ -235,29 +232,29 @@ class _Search:
             self._enqueue(self._mentions(answer, path))
         if not self._shows_route(answer, path):
             return None
-        seen = _seen(route, answer)
+        seen = _add_sighting(route, answer)
         self._keep(self._with_placeholder(seen, path) if further else seen)
         if further and seen.media_type:
             self._ask_below(route.template, path, answer, route.examples)
         return None
 
-    def _may_ask(self, route: Route, path: str) -> bool:
+    def _may_ask(self, route: LearnedRoute, path: str) -> bool:
         """Whether a GET of the route is allowed and harmless to the session of the caller."""
         if self.target.skip_reason("GET", path, self.base) is not None:
             return False
         return not any(map(ends_session, describe_routes([route], self.base).operations))
 
-    def _keep(self, route: Route) -> None:
+    def _keep(self, route: LearnedRoute) -> None:
         known = self.routes.get(route.shape)
-        self.routes[route.shape] = route if known is None else merge(known, route)
+        self.routes[route.shape] = route if known is None else merge_routes(known, route)
 
-    def _with_placeholder(self, route: Route, path: str) -> Route:
+    def _with_placeholder(self, route: LearnedRoute, path: str) -> LearnedRoute:
         """The route, whose last segment is a placeholder if another one has an answer, too."""
-        where = beside(route.template, "{}")
+        where = sibling_path(route.template, "{}")
         is_item = where.startswith(f"{self.base}/") and where.rstrip("/").count("/") > 1
         if route.template.rstrip("/").endswith("}") or not is_item or not self._is_new(where):
             return route
-        sibling = beside(path, self._absent())
+        sibling = sibling_path(path, self._absent())
         answer = self._get(sibling)
         found = answer is not None and self._shows_route(answer, sibling)
         return with_last_placeholder(route) if found else route
@@ -268,17 +265,17 @@ class _Search:
         """Look for the items of a collection: by an id that the answer shows, else by an unknown
         one.
         """
-        if path.rstrip("/") == self.base or not self._is_new(below(template, "{}")):
+        if path.rstrip("/") == self.base or not self._is_new(item_path(template, "{}")):
             return
-        items = list_items(decode_body(answer.body, media_type(answer)).value)
+        items = list_items(decode_body(answer.body, response_media_type(answer)).value)
         shown = id_of_item(items[0], "id") if items else None
         for segment in (str(shown), self._absent()) if shown is not None else (self._absent(),):
-            place = below(path, quote(segment, safe=""))
+            place = item_path(path, quote(segment, safe=""))
             item = self._get(place)
             if item is None or not self._shows_route(item, place):
                 continue
-            own = Route(below(template, segment), examples)
-            found = _seen(with_last_placeholder(own), item)
+            own = LearnedRoute(item_path(template, segment), examples)
+            found = _add_sighting(with_last_placeholder(own), item)
             if segment != str(shown):
                 found = replace(found, examples=examples)
             self._keep(found)
@@ -317,7 +314,7 @@ class _Search:
         return None if isinstance(answer, NoAnswer) else answer
 
 
-def _seen(route: Route, answer: Response) -> Route:
+def _add_sighting(route: LearnedRoute, answer: Response) -> LearnedRoute:
     """The route with what its answer shows."""
     status = answer.status or 0
     allow = (value for name, value in answer.headers if name.lower() == "allow")
@@ -325,6 +322,6 @@ def _seen(route: Route, answer: Response) -> Route:
     return replace(
         route,
         status=status,
-        media_type=media_type(answer) if status < 300 else "",
+        media_type=response_media_type(answer) if status < 300 else "",
         methods=tuple(each for each in _WRITES if each in allowed) if status == 405 else (),
     )

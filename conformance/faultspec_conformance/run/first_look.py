@@ -99,10 +99,10 @@ def _describe_first(
     seen = describe_errors(answers, shapes, judged=learned is not None)
     following = _NEXT if shapes else _NOTHING_LEARNED
     result = without_guesses(replace(judged.result, notes=(*seen, *judged.result.notes, following)))
-    return replace(judged, result=_in_learned_words(result, learned) if learned else result)
+    return replace(judged, result=_reword_as_learned(result, learned) if learned else result)
 
 
-def _in_learned_words(result: Result, shape: BodyShape) -> Result:
+def _reword_as_learned(result: Result, shape: BodyShape) -> Result:
     """The result whose findings say that the form of errors was learned, and not declared."""
     source = f" (learned from most errors of this service: {draw_shape(shape.schema)})"
 
