@@ -68,7 +68,7 @@ def test_a_search_ends() -> None:
         path = request.url.path.rstrip("/")
         return httpx.Response(200, json=[f"{path}/a", f"{path}/b", path])
 
-    for limits, most in ((LIMITS, 86), (Limits(requests=40), 16)):
+    for limits, most in ((LIMITS, 86), (Limits(requests=40), 26)):
         _, asked, _ = explored(endless, limits=limits)
         assert len(asked) <= most
         assert {request.partition(" ")[0] for request in asked} == {"GET"}
@@ -149,6 +149,26 @@ def test_named_paths_come_beside_a_document() -> None:
         "--path /moer: the service knows no such route"
     ]
     assert json.loads(json.dumps(found.document))["paths"].keys() == {"/things"}
+
+
+def test_a_named_path_may_lead_elsewhere() -> None:
+    """A redirect of a named path is followed, with a document and without one, and a page that is
+    a usual place of documents counts.
+    """
+    document = {"openapi": "3.1.0", "paths": {"/things": {"get": {"responses": {}}}}}
+    pages = {"/more/": {}, "/docs": {}}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/more":
+            return httpx.Response(301, headers={"Location": "/more/"})
+        return fixed(pages)(request)
+
+    config = replace(CONFIG, paths=("/more", "/docs"))
+    for documented in ({}, {"/openapi.json": document}):
+        pages |= documented
+        found, _, notes = explored(answer, config)
+        assert names(found) - {"GET /things"} == {"GET /more/", "GET /docs"}
+        assert not [note for note in notes if "knows no such" in note]
 
 
 def test_a_page_for_every_path_teaches_no_route() -> None:

@@ -5,7 +5,7 @@ names, those that answers mention, and one unknown id beside or below each.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -46,7 +46,7 @@ Described = tuple[Description, tuple[str, ...]]
 Describe = Callable[[ServiceConfig, HttpDriver], Described | Unreachable | NoAnswer]
 
 #: The most requests of a search, and its share of the requests of a run.
-_REQUESTS, _SHARE = 80, 1 / 4
+_REQUESTS, _SHARE = 80, 1 / 2
 
 #: The share of the time that is left which a search may take.
 _TIME = 1 / 4
@@ -87,19 +87,20 @@ def describe_service(
     if isinstance(described, Unreachable | NoAnswer) or target.path is not None:
         return described
     description, notes = described
-    search = _Search(target, driver, description.base or base.rstrip("/"))
-    if description.document:
-        search.take_named(target.paths)
-        own = {operation.name for operation in description.operations}
-        named = describe_routes(search.routes.values(), search.base).operations
-        added = tuple(operation for operation in named if operation.name not in own)
-        together = replace(description, operations=(*description.operations, *added))
-        return together, (*notes, *search.notes)
-    found = search.look()
-    if found is not None:
-        return found
-    learned = describe_routes(search.routes.values(), search.base)
-    return learned, (*notes, *search.notes, *_describe(learned))
+    if not description.document:
+        search = _Search(target, driver, description.base)
+        found = search.look()
+        if found is None:
+            learned = describe_routes(search.routes.values(), search.base)
+            return learned, (*notes, *search.notes, *_describe(learned))
+        description, notes = found
+    search = _Search(target, driver, description.base)
+    search.take_named()
+    own = {operation.name for operation in description.operations}
+    named = describe_routes(search.routes.values(), search.base).operations
+    added = tuple(operation for operation in named if operation.name not in own)
+    together = replace(description, operations=(*description.operations, *added))
+    return together, (*notes, *search.notes)
 
 
 def _describe(learned: Description) -> Iterator[str]:
@@ -107,22 +108,24 @@ def _describe(learned: Description) -> Iterator[str]:
     if names:
         shown = ", ".join(names[:_NAMED])
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield (f"learned from answers: {shown}{more}; `--path /orders/17` names others")
+        yield f"learned from answers: {shown}{more}; `--path /orders/17` names others"
 
 
 @dataclass(slots=True)
 class _Search:
-    """``base``: the path that all routes begin with. ``routes``: by their shape."""
+    """The state of a search. ``base``: the path that all routes begin with. ``routes``: by their
+    shape.
+    """
 
     target: ServiceConfig
     driver: HttpDriver
     base: str
     routes: dict[str, LearnedRoute] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    unknown: UnknownAnswer = field(default_factory=lambda: UnknownAnswer(frozenset()))
+    _unknown: UnknownAnswer = field(default_factory=lambda: UnknownAnswer(frozenset()))
     _queue: deque[LearnedRoute] = field(default_factory=deque)
     _asked: set[str] = field(default_factory=set)
-    _beside: set[str] = field(default_factory=set)
+    _compared: set[str] = field(default_factory=set)
     _absences: int = 0
     _last: int = 0
     _end: float = 0.0
@@ -132,35 +135,35 @@ class _Search:
         document of the service if an answer is one.
         """
         self._begin()
-        first = self._get(self.base + "/")
-        document = None
-        if first is not None:
-            self._enqueue(self._mentions(first, self.base + "/"))
-            document = self._document_of(first, self.base + "/")
-        for place in (*_DOCUMENTS, *_PAGES) if document is None else ():
-            answer = self._get(self.base + place)
-            if answer is None or self.unknown.is_like(answer, self.base + place):
+        for route in self._read_named():
+            found = self._follow(route, named=True)
+            if found is not None:
+                return found
+        for place in ("/", *_DOCUMENTS, *_PAGES):
+            path = self.base + place
+            answer = self._get(path)
+            if answer is None or (place != "/" and self._unknown.is_like(answer, path)):
                 continue
-            document = self._document_of(answer, self.base + place)
-            if document is not None:
-                break
-            self._enqueue(self._mentions(answer, self.base + place))
-        named = [*self._read_named(self.target.paths)]
-        self._queue.extendleft(reversed(named))
-        while document is None and self._queue:
-            document = self._follow(self._queue.popleft())
-        self._report_unknown(named)
-        return document
+            found = self._document_of(answer, path)
+            if found is not None:
+                return found
+            self._enqueue(self._mentions(answer, path))
+        while self._queue:
+            found = self._follow(self._queue.popleft())
+            if found is not None:
+                return found
+        return None
 
-    def take_named(self, paths: Sequence[str]) -> None:
-        """Ask for the paths that the user names, and no others."""
-        if not paths:
+    def take_named(self) -> None:
+        """Ask for the paths that the user names, and for those that they lead to."""
+        if not self.target.paths:
             return
         self._begin()
-        named = [*self._read_named(paths)]
-        for route in named:
-            self._follow(route, further=False)
-        self._report_unknown(named)
+        self._queue.clear()
+        for route in self._read_named():
+            self._follow(route, further=False, named=True)
+        while self._queue:
+            self._follow(self._queue.popleft(), further=False)
 
     def _begin(self) -> None:
         driver = self.driver
@@ -174,21 +177,14 @@ class _Search:
             if answer is not None:
                 forms |= answer_forms(answer, path)
                 self._enqueue(self._mentions(answer, path))
-        self.unknown = UnknownAnswer(forms)
+        self._unknown = UnknownAnswer(forms)
 
-    def _read_named(self, paths: Iterable[str]) -> Iterator[LearnedRoute]:
-        for path in paths:
+    def _read_named(self) -> Iterator[LearnedRoute]:
+        for path in self.target.paths:
             complete = path if f"{path}/".startswith(f"{self.base}/") else self.base + path
             mention = read_reference(complete, self.driver.base)
             if mention is not None:
                 yield route_of(mention)
-
-    def _report_unknown(self, named: Iterable[LearnedRoute]) -> None:
-        for route in named:
-            if route.shape not in self.routes and not any(
-                known.target == route.target for known in self.routes.values()
-            ):
-                self.notes.append(f"--path {route.template}: the service knows no such route")
 
     def _enqueue(self, mentions: Iterable[Mention]) -> None:
         self._queue += (
@@ -210,9 +206,14 @@ class _Search:
             return None
         return read_at(found, self.base, address=self.driver.base + path)
 
-    def _follow(self, route: LearnedRoute, *, further: bool = True) -> Described | None:
+    def _follow(
+        self, route: LearnedRoute, *, further: bool = True, named: bool = False
+    ) -> Described | None:
         """Ask for a route that is not known, and take what its answer mentions. Returns the
-        document of the service if the answer is one. ``further``: look for other routes, too.
+        document of the service if the answer is one.
+
+        ``further``: look for other routes, too. ``named``: by the user; a note names it if the
+        service does not know it.
         """
         path = route.target
         if route.shape in self.routes or path is None or route.methods:
@@ -221,6 +222,7 @@ class _Search:
             return None
         if path in self._asked or not self._may_ask(route, path):
             return None
+        self._asked.add(path)
         query = urlencode([(name, value) for name, value in route.query.items() if value])
         answer = self._get(path + (f"?{query}" if query else ""))
         if answer is None:
@@ -230,6 +232,8 @@ class _Search:
             return document
         if further or answer.status in _MOVED:
             self._enqueue(self._mentions(answer, path))
+        if named and self._unknown.is_like(answer, path):
+            self.notes.append(f"--path {route.template}: the service knows no such route")
         if not self._shows_route(answer, path):
             return None
         seen = _add_sighting(route, answer)
@@ -286,13 +290,13 @@ class _Search:
         """Whether no unknown id was asked for at a place. Without the answer to an unknown route
         there is nothing to compare with.
         """
-        is_new = where not in self._beside and bool(self.unknown.forms)
-        self._beside.add(where)
+        is_new = where not in self._compared and bool(self._unknown.forms)
+        self._compared.add(where)
         return is_new
 
     def _shows_route(self, answer: Response, path: str) -> bool:
         """Whether an answer shows that its route exists."""
-        return answer.status not in (*_MOVED, 429) and not self.unknown.is_like(answer, path)
+        return answer.status not in (*_MOVED, 429) and not self._unknown.is_like(answer, path)
 
     def _absent(self) -> str:
         """A segment that no service has as a route or as an id."""
@@ -303,7 +307,6 @@ class _Search:
         """The answer to a GET of the ordinary caller; None if there is none, or no request left."""
         if self.driver.requests >= self._last or self.driver.remaining < self._end:
             return None
-        self._asked.add(target.partition("?")[0])
         fields = {
             "accept": ("Accept", "application/json, */*;q=0.8"),
             "user-agent": ("User-Agent", "faultspec-conform"),
