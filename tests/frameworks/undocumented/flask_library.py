@@ -37,6 +37,7 @@ if os.environ.get("LINKS") == "1":
             search="/search?q=tea",
             reports="/reports?month=1",
             orders="/orders",
+            greeting="/greet/bob",
         )
 
 
@@ -59,6 +60,11 @@ def read_stock(sku):
     if sku in STOCK:
         return jsonify(sku=sku, left=STOCK[sku])
     return error(404, "There is no such item") if SOUND else jsonify(error="no such item")
+
+
+@app.get("/greet/<name>")
+def greet(name):
+    return jsonify(hello=name)
 
 
 @app.get("/account")
