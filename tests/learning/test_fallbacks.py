@@ -54,6 +54,7 @@ def test_a_drafted_boundary_answers_each_status(name: str, tmp_path: Path) -> No
     """Whatever the shape of its errors, the bindings of a draft can be installed as they are."""
     text, complaint = bound(BODIES[name], tmp_path)
     assert complaint == ""
+    assert "code: null" not in text
     assert "# not observed: for the fallback; the name is a guess" in text
 
 

@@ -173,9 +173,6 @@ def check_invalid_input(session: HttpSession, answer: Observation, what: str) ->
     clause, invalid = "framework/invalid-input", _codes_of_invalid_input(session.taxonomy)
     if answer.status in CHECKED_FIRST:
         return checked_first(clause, answer)
-    if answer.ok and session.description.learned:
-        reason = f"the service answered {answer} to {what}, which no document forbids"
-        return not_exercised(clause, reason)
     if answer.ok:
         # A service whose taxonomy has a code for invalid input has to use it.
         level: Level = "error" if invalid else "warning"
