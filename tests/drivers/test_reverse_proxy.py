@@ -479,3 +479,36 @@ def test_a_fault_of_the_judge_does_not_break_the_traffic() -> None:
         assert [httpcore.request("GET", address).status for _ in range(2)] == [200, 200]
     (defect,) = observer.defects
     assert "ZeroDivisionError" in defect
+
+
+def test_a_proxy_needs_no_taxonomy(tmp_path: Path) -> None:
+    """Without one the command judges by what every service owes, and says what it left out. Given
+    in the folder, a taxonomy is what it judges by.
+    """
+    app = Recorder()
+    app.status, app.fields = 401, [(b"content-type", b"application/json")]
+    app.chunks = [b'{"error": "Log in"}']
+    command = [sys.executable, "-c", "from faultspec.cli import main; main()", "proxy"]
+    reports = []
+    with serving(app) as service:
+        for taxonomy in (None, TAXONOMY):
+            if taxonomy is not None:
+                (tmp_path / "taxonomy.yaml").write_text(taxonomy)
+            with subprocess.Popen(
+                [*command, service, "--format", "json"],
+                cwd=tmp_path,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            ) as process:
+                assert process.stdout is not None
+                address = process.stdout.readline().strip()
+                assert httpcore.request("GET", f"{address}/account").status == 401
+                process.send_signal(signal.SIGINT)
+                reports.append(json.loads(process.stdout.read()))
+            assert process.returncode == 1
+    owed, declared = reports
+    assert {each["clause"] for each in owed["findings"]} == {"http/authenticate"}
+    assert owed["taxonomy"] == "what every service owes"
+    assert "no taxonomy was given" in "".join(owed["notes"])
+    assert "envelope/shape" in {each["clause"] for each in declared["findings"]}

@@ -48,8 +48,9 @@ PLANTED = {
 
 @dataclass(frozen=True)
 class FirstLook:
-    """The end of a first look. ``found``: clauses of errors with their paths. ``warned``: clauses of
-    warnings.
+    """The end of a first look. ``found``: the clauses of errors, with their paths.
+
+    ``warned``: the clauses of warnings.
     """
 
     code: int
@@ -106,6 +107,7 @@ def test_links_lead_to_the_planted_faults(tmp_path: Path) -> None:
     found, none in the sound twin, and nothing is written. The page shows what is found.
     """
     bad = check_twins(python("flask"), tmp_path, "--no-sweep", links=True)
+    assert ("service/no-crash", "/books") in bad.found, "a crash on a query that nothing shows"
     shown = re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
     lines = bad.text.splitlines()
     for line in shown.splitlines():

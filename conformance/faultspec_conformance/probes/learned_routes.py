@@ -10,12 +10,18 @@ from faultspec_conformance.session.parameters import likely_values
 from faultspec_conformance.session.requests import RequestSpec
 
 #: Requests with a text that no answer may repeat.
-_TEXTS = 12
+_TEXTS = 16
+
+#: Names that queries often have. A route that shows none may read them all the same.
+_USUAL_NAMES = (
+    *("q", "query", "search", "filter", "sort", "order", "id", "from", "to", "date"),
+    *("limit", "offset", "page", "size", "page_size", "per_page", "count"),
+)
 
 
 def learned_reads(session: HttpSession) -> Iterator[ProbeResult]:
     """Read each learned route with the values that were seen, then with a canary in each parameter
-    of its query. The judge decides.
+    of its query, or in all usual ones together where none was seen. The judge decides.
     """
     reads = [one for one in session.description.operations if one.method == "GET"]
     requests: list[RequestSpec] = []
@@ -23,12 +29,14 @@ def learned_reads(session: HttpSession) -> Iterator[ProbeResult]:
     for operation in reads if session.description.learned else ():
         spec = ordinary_request(session, operation, likely_values(session, operation))
         requests.append(spec)
-        for parameter in operation.parameters:
-            if parameter.where == "query":
-                mark = session.canary("value")
-                query = {**spec.query, parameter.name: mark.value}
-                what = f"a text in `{parameter.name}`"
-                texts.append(replace(spec, query=query, canaries=(mark,), trigger=what))
+        seen: list[tuple[str, ...]] = [
+            (one.name,) for one in operation.parameters if one.where == "query"
+        ]
+        for names in seen or [_USUAL_NAMES]:
+            mark = session.canary("value")
+            query = {**spec.query, **dict.fromkeys(names, mark.value)}
+            what = f"a text in {', '.join(f'`{name}`' for name in names)}"
+            texts.append(replace(spec, query=query, canaries=(mark,), trigger=what))
     for spec in (*requests, *texts[:_TEXTS]):
         yield from attempt(_ask(session, spec))
 

@@ -43,6 +43,8 @@ if os.environ.get("LINKS") == "1":
 
 @app.get("/books")
 def list_books():
+    limit = request.args.get("limit", 10, type=int if SOUND else None)
+    assert isinstance(limit, int), limit
     return jsonify([{"id": number, "title": title} for number, title in BOOKS.items()])
 
 
