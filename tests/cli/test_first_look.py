@@ -26,9 +26,9 @@ class Book(BaseModel):
     title: str
 
 
-def library() -> FastAPI:
+def library(openapi_url: str | None = "/openapi.json") -> FastAPI:
     """A service as teams write them: no codes, one crash, one leak, one challenge forgotten."""
-    app = FastAPI(title="Library")
+    app = FastAPI(title="Library", openapi_url=openapi_url)
 
     @app.get("/books/{number}")
     def read_book(number: int) -> str:
@@ -189,6 +189,24 @@ def test_a_draft_needs_a_source(arguments: tuple[str, ...], reason: str, tmp_pat
     assert done.returncode == 2
     assert reason in done.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["empty.json"]
+
+
+def test_a_draft_from_answers_has_their_routes(tmp_path: Path) -> None:
+    """Without a document the draft has the routes that were learned, named or linked, and none that
+    the service refuses.
+    """
+    with serving(library(openapi_url=None)) as url:
+        done = faultspec(
+            "init", "--from", url, "--path", "/books", "--path", "/account", cwd=tmp_path
+        )
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "taxonomy.yaml").read_text()
+    assert "routes: [GET /account]" in text
+    assert "GET /books/{id}" in text
+    assert "code: null" not in text
+    assert "a draft from its answers" in (tmp_path / "conformance.yaml").read_text()
+    linted = faultspec("lint", cwd=tmp_path)
+    assert (linted.returncode, linted.stderr.strip()) == (0, "1 taxonomy: no findings")
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,8 @@ def written(folder: Path) -> str:
         "conform http://user:{}@HOST/?key={} --seconds 3 --report json=r.json",
         "init --from http://user:{}@HOST/x?token={}",
         "init --from http://user:{}@HOST/",
+        "conform http://HOST/ --seconds 3 --report json=r.json --path /x?token={}",
+        "init --from http://HOST/ --path /x?token={}",
     ],
 )
 def test_nothing_written_has_the_secrets_of_an_address(
@@ -112,6 +114,8 @@ def test_a_draft_of_a_configuration_has_no_password(
         ["conform", f"http://u:{SECRET}@127.0.0.1:9/?k={SECRET}"],
         ["init", "--from", f"http://u:{SECRET}@127.0.0.1:99999/"],
         ["init", "--from", f"http://u:{SECRET}@[::1"],
+        ["conform", "http://127.0.0.1:9", "--path", f"http://127.0.0.1:9/x?token={SECRET}"],
+        ["init", "--from", "http://127.0.0.1:9", "--path", f"x?token={SECRET}"],
     ],
 )
 def test_no_error_quotes_a_secret(

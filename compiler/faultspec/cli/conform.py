@@ -463,7 +463,8 @@ def _parse_header(header: str) -> tuple[str, str]:
 
 def _check_path(path: str) -> None:
     if re.fullmatch(r"/(?!/)[\x21-\x7e]{0,500}", path) is None:
-        message = f"{path!r} is not a path such as /orders/17 or /orders/{{id}}"
+        # It may have a token in its query, so it is not quoted.
+        message = "give a path, such as /orders/17 or '/orders/{id}', without host and blanks"
         raise click.BadParameter(message, param_hint="--path")
 
 

@@ -3,12 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from faultspec.importers import Data, Decision, ImportedTaxonomy, NotImportable
 from faultspec.importers.extensible import extensible_paths
 from faultspec.importers.openapi import read as read_openapi
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
+from faultspec.openapi.nodes import mapping
 from faultspec.openapi.service import Description
 from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
 from faultspec_conformance.learning.document import ELSEWHERE_ID, document_errors
@@ -36,7 +38,7 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
             "no error of the service has a JSON object as its body, so none can be drafted",
             hint="`--path /orders/17` names paths to ask for; see also `faultspec init`",
         )
-    imported = read_openapi(document_errors(description, shapes))
+    imported = read_openapi(document_errors(_without_refused(description), shapes))
     operations = {
         name: operation
         for name, operation in imported.data.get("operations", {}).items()
@@ -55,6 +57,21 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
         return drop_invalid(imported._replace(data=data))
     added = tuple(Decision("fallback", f"codes.{name}", _ADDED) for name in new)
     return drafted._replace(decisions=(*added, *drafted.decisions))
+
+
+def _without_refused(description: Description) -> Description:
+    """A learned description without methods that the service does not have."""
+    if not description.learned:
+        return description
+    paths = {
+        path: {
+            method: node
+            for method, node in mapping(item).items()
+            if mapping(mapping(node).get("responses")).keys() != {"405"}
+        }
+        for path, item in mapping(description.document.get("paths")).items()
+    }
+    return replace(description, document={**description.document, "paths": paths})
 
 
 def _concealment(codes: Mapping[str, Data]) -> Data:
