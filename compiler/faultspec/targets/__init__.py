@@ -149,6 +149,13 @@ _GO_FILES = (
     *("plan.go", "render.go", "retry.go", "server.go", "shape.go", "values.go"),
 )
 
+_JAVA_CLASSES = (
+    *("BoundaryOptions", "Catalog", "Codes", "Constructors", "Content", "Errors", "Exchange"),
+    *("Facts", "HeaderFields", "HttpDates", "HttpServerBoundary", "Ids", "Json", "Rendered"),
+    *("Retries", "RetryPlan", "RetryPlanner", "RetryPolicy", "RetryState", "RetryingClient"),
+    *("Row", "Shape", "UnknownCodeException", "package-info"),
+)
+
 _TARGETS = (
     _shipped_target(
         "python",
@@ -263,6 +270,19 @@ _TARGETS = (
         "go",
         "a Go package: errors, parse and render, retries, handlers and a transport of net/http",
         *(Output(f"{name}.jinja", f"{{{{ view.package }}}}/{name}") for name in _GO_FILES),
+        named_only=True,
+    ),
+    _shipped_target(
+        "java",
+        "Java classes: sealed exceptions, parse and render, retries, a client and two servers",
+        *(
+            Output(f"{name}.java.jinja", f"{{{{ view.folder }}}}/{name}.java")
+            for name in _JAVA_CLASSES
+        ),
+        Output("Base.java.jinja", "{{ view.basefile }}.java"),
+        Output("Exception.java.jinja", "{{ each.file }}.java", each="view.errors"),
+        Output("ServletBoundary.java.jinja", "{{ each.folder }}/ServletBoundary.java", "view.apis"),
+        Output("catalog.json.jinja", "{{ view.folder }}/catalog.json"),
         named_only=True,
     ),
     _shipped_target(

@@ -4,7 +4,8 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from json import JSONEncoder
 
 from faultspec.language.spelling import pascal, snake
@@ -18,6 +19,9 @@ WIDTH = 88
 
 TYPESCRIPT_WIDTH = 80
 """Columns of comments in TypeScript."""
+
+JAVA_WIDTH = 100
+"""Columns of comments in Java."""
 
 
 def yaml(value: str | int) -> str:
@@ -80,6 +84,31 @@ def tsdoc(text: str, indent: int = 0) -> str:
     for each in found:
         lines += [*([""] if lines else []), *_wrap(each, TYPESCRIPT_WIDTH - indent - 3)]
     return "/**\n" + "".join(f"{pad} * {each}".rstrip() + "\n" for each in lines) + f"{pad} */"
+
+
+def javadoc(text: str, indent: int = 0, tags: Sequence[tuple[str, str]] = ()) -> str:
+    """A documentation comment of Java; blank lines of ``text`` separate paragraphs, and the text
+    can neither end the comment, nor be a tag or an escape.
+
+    ``tags``: names such as ``@param sku``, with their texts.
+    """
+    pad, width = " " * indent, JAVA_WIDTH - indent - 3
+    paragraphs = [_html(each) for each in re.split(r"\n\s*\n", text.strip())]
+    first, *rest = [each for each in paragraphs if each] or [""]
+    if not rest and not tags and indent + len(first) + len("/**  */") <= JAVA_WIDTH:
+        return f"/** {first} */"
+    lines = _wrap(first, width)
+    for each in rest:
+        lines += ["", *_wrap(f"<p>{each}", width)]
+    if tags:
+        lines += ["", *(part for tag, of in tags for part in _wrap(f"{tag} {_html(of)}", width))]
+    return "/**\n" + "".join(f"{pad} * {each}".rstrip() + "\n" for each in lines) + f"{pad} */"
+
+
+def _html(text: str) -> str:
+    """A text of a documentation comment: javac reads escapes in it, and `javadoc` tags."""
+    line = escape(visible(text), quote=False)
+    return line.replace("\\", "&#92;").replace("@", "&#64;").replace("*/", "*&#47;")
 
 
 def comment(text: str, prefix: str = "#", indent: int = 0) -> str:
@@ -147,7 +176,7 @@ def constant(name: str) -> str:
 
 
 _NAMED_ALIKE: tuple[Callable[..., object], ...] = (
-    *(comment, constant, docstring, json, json_pieces, md, md_code, md_comment, md_json),
+    *(comment, constant, docstring, javadoc, json, json_pieces, md, md_code, md_comment, md_json),
     *(
         pascal,
         snake,
