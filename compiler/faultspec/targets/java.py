@@ -34,6 +34,8 @@ _JAVA_LANG = frozenset(
     )
 )
 
+_TAKEN = _JAVA_LANG | {"unknowncodeexception"}
+
 #: Reserved words (JLS 3.9), names that a component of a record may not have (JLS 8.10.1), and a
 #: method of the record.
 _RESERVED = frozenset(
@@ -145,8 +147,8 @@ def view(taxonomy: Taxonomy, model: Model) -> JavaView:
     found = catalog(taxonomy, model, "java")
     package = package_name(taxonomy.name)
     folder = f"src/{package}"
-    taken = {*_JAVA_LANG, "unknowncodeexception"}
-    base = _class_name(pascal(taxonomy.name), "Any", taken)
+    base = base_name(taxonomy)
+    taken = {*_TAKEN, base.lower()}
     errors = tuple(_error_rows(taxonomy, package, taken))
     return JavaView(
         package=package,
@@ -164,6 +166,11 @@ def view(taxonomy: Taxonomy, model: Model) -> JavaView:
         deprecated=any(error.deprecated for error in errors),
         apis=tuple(JavaServletRow(api, f"{api}/{package}") for api in ("jakarta", "javax")),
     )
+
+
+def base_name(taxonomy: Taxonomy) -> str:
+    """``OrderException`` for the taxonomy ``order``: the class of all its errors."""
+    return _class_name(pascal(taxonomy.name), "Any", set(_TAKEN))
 
 
 def _plain(text: str) -> str:
