@@ -14,16 +14,14 @@ from faultspec.render import render
 from faultspec.targets import SHIPPED
 from faultspec.targets.java import base_name
 from faultspec.targets.vectors import exclusion_reasons
+from support.java import JAVA, needs_javac
 from support.once import build_once
 from targets.test_typescript import every_taxonomy
 
 HERE = Path(__file__).parent
-#: Most classes run once: the second compiler of the machine would cost more than it saves.
-JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-
 TARGETS = [SHIPPED["java"], SHIPPED["vectors"]]
 
-pytestmark = [pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")]
+pytestmark = [needs_javac]
 
 
 def supported() -> Mapping[str, Taxonomy]:
