@@ -39,14 +39,16 @@ _TAKEN = _JAVA_LANG | {"unknowncodeexception"}
 #: Reserved words (JLS 3.9), names that a component of a record may not have (JLS 8.10.1), and a
 #: method of the record.
 _RESERVED = frozenset(
-    [
-        *("abstract assert boolean break byte case catch char class const continue".split()),
-        *("default do double else enum extends false final finally float for goto if".split()),
-        *("implements import instanceof int interface long native new null package".split()),
-        *("private protected public return short static strictfp super switch".split()),
-        *("synchronized this throw throws transient true try void volatile while".split()),
-        *("clone finalize getClass hashCode notify notifyAll toString wait map".split()),
-    ]
+    (
+        *("abstract", "assert", "boolean", "break", "byte", "case", "catch", "char", "class"),
+        *("const", "continue", "default", "do", "double", "else", "enum", "extends", "false"),
+        *("final", "finally", "float", "for", "goto", "if", "implements", "import", "instanceof"),
+        *("int", "interface", "long", "native", "new", "null", "package", "private", "protected"),
+        *("public", "return", "short", "static", "strictfp", "super", "switch", "synchronized"),
+        *("this", "throw", "throws", "transient", "true", "try", "void", "volatile", "while"),
+        *("clone", "finalize", "getClass", "hashCode", "notify", "notifyAll", "toString", "wait"),
+        *("map"),
+    )
 )
 
 #: Constructors in one method: `javac` limits its size to 64 KiB, and one takes at most 16 bytes.
