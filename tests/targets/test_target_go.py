@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,19 +16,16 @@ import pytest
 from faultspec.language import read
 from faultspec.language.model import Taxonomy
 from faultspec.render import render
-from faultspec.runtime import ids
 from faultspec.targets import SHIPPED
-from faultspec.targets import schema as schemas
 from faultspec.targets.go import package_name
 from faultspec.targets.vectors import exclusion_reasons
 from paths import ROOT
 from support.command_line import faultspec
 from support.evolving import shop
 from support.once import build_once
+from targets.answers_of_python import check_answers, error_cases, status_cases
 from targets.test_large_taxonomies import many_codes
-from targets.test_target_vectors import NO_PYTHON
 from targets.test_typescript import Compiled, compiled, every_taxonomy
-from targets.test_typescript_servers import GIVEN, module, samples
 
 __all__ = ["compiled"]
 
@@ -143,34 +140,7 @@ def test_an_error_in_go_is_sent_as_python_sends_it(
     """Status, headers and body of every shared code are those of Python, without details and with
     a value for each.
     """
-    cases: dict[str, list[dict[str, Any]]] = {}
-    wanted: dict[str, list[Any]] = {}
-    for name, taxonomy in with_python(bindings):
-        errors, wire = module(compiled, name, "errors"), module(compiled, name, "wire")
-        slots = {place.slot: GIVEN for place in wire.PLACES if place.slot != "actions"}
-        for operation, code in schemas.live(taxonomy):
-            if operation is not None or code.details_schema is not None:
-                continue
-            for details in ({}, samples(code)):
-                made = errors.bare(errors.ERRORS[code.name], details=details)
-                for place in wire.PLACES:
-                    if place.slot in slots:
-                        setattr(made, place.attribute, GIVEN)
-                try:
-                    sent = wire.render(made, slots=slots)
-                except (ValueError, KeyError):
-                    continue  # the details cannot be written in the envelope
-                cases.setdefault(name, []).append(
-                    {"code": code.name, "details": details, "slots": slots}
-                )
-                wanted.setdefault(name, []).append(
-                    (sent.status, plain(sent.headers.items()), json.loads(sent.body))
-                )
-    found = bindings.run(cases)
-    assert sum(map(len, wanted.values())) > 200
-    for name, answers in wanted.items():
-        for got, expected, case in zip(found[name], answers, cases[name], strict=True):
-            assert answer_of(got) == expected, (name, case)
+    check_answers(error_cases(bindings.taxonomies, compiled), bindings.run)
 
 
 def test_a_boundary_in_go_answers_a_status_as_pythons_does(
@@ -179,59 +149,7 @@ def test_a_boundary_in_go_answers_a_status_as_pythons_does(
     """Every status from 400 to 599 without a code has the answer of the Python boundary, with the
     headers of the framework that are kept.
     """
-    headers = {"Allow": "GET", "Set-Cookie": "a=1", "Access-Control-Allow-Origin": "*"}
-    headers |= {"Content-Type": "text/html", "Retry-After": "soon", "X-Powered-By": "x"}
-    cases: dict[str, list[dict[str, Any]]] = {}
-    wanted: dict[str, list[Any]] = {}
-    for name, _ in with_python(bindings):
-        boundary = module(compiled, name, "boundary")
-        needed = getattr(module(compiled, name, "wire"), "NEEDED", {})
-
-        def complete(error: Any, needed: Mapping[str, str] = needed) -> None:
-            for attribute in needed.values():
-                setattr(error, attribute, "given")
-
-        options = {"complete": complete} if needed else {}
-        policy = boundary.make_policy(choose=lambda problem: None, **options)
-        given = ids.new(boundary.CORRELATION_FORMATS[0])
-        own = boundary.encoded([(policy.correlation.header, given)])
-        exchange = boundary.BoundaryExchange(policy, "GET", "/x", own)
-        for status in range(400, 600):
-            answer = exchange.settle(
-                boundary.Answer(status, boundary.encoded(headers.items()), b"")
-            )
-            slots = dict.fromkeys(needed, "given")
-            cases.setdefault(name, []).append(
-                {"status": status, "headers": headers, "id": given, "slots": slots}
-            )
-            fields = [
-                tuple(part.decode() if isinstance(part, bytes) else part for part in field)
-                for field in answer.fields
-            ]
-            wanted.setdefault(name, []).append(
-                (answer.status, plain(fields), json.loads(answer.body))
-            )
-    found = bindings.run(cases)
-    for name, answers in wanted.items():
-        for got, expected, case in zip(found[name], answers, cases[name], strict=True):
-            assert answer_of(got) == expected, (name, case)
-
-
-def with_python(bindings: GoBindings) -> Iterator[tuple[str, Taxonomy]]:
-    """The taxonomies that have a Python package."""
-    yield from (each for each in bindings.taxonomies.items() if each[0] not in NO_PYTHON)
-
-
-def plain(fields: Iterable[Any]) -> list[tuple[str, str]]:
-    """Header fields in order of name, without the length."""
-    found = sorted((name.lower(), value) for name, value in fields)
-    return [field for field in found if field[0] != "content-length"]
-
-
-def answer_of(got: Mapping[str, Any]) -> tuple[int, list[tuple[str, str]], object]:
-    """An answer of Go as status, fields and body."""
-    fields = [(name, value) for name, values in got["headers"].items() for value in values]
-    return got["status"], plain(fields), got["body"]
+    check_answers(status_cases(bindings.taxonomies, compiled), bindings.run)
 
 
 def test_a_new_code_only_adds_lines_of_go() -> None:

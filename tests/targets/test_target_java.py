@@ -1,22 +1,31 @@
 """Laws of the Java target: javac accepts it without a warning, and it answers as the vectors say."""
 
+import difflib
 import json
 import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from faultspec.language import read
 from faultspec.language.model import Taxonomy
 from faultspec.render import render
 from faultspec.targets import SHIPPED
 from faultspec.targets.java import base_name
 from faultspec.targets.vectors import exclusion_reasons
-from support.java import JAVA, needs_javac
+from paths import ROOT
+from support.command_line import faultspec
+from support.evolving import shop
+from support.java import JAVA, compile_java, compile_package, needs_javac
 from support.once import build_once
-from targets.test_typescript import every_taxonomy
+from targets.answers_of_python import check_answers, error_cases, status_cases
+from targets.test_large_taxonomies import many_codes
+from targets.test_typescript import Compiled, compiled, every_taxonomy
+
+__all__ = ["compiled"]
 
 HERE = Path(__file__).parent
 TARGETS = [SHIPPED["java"], SHIPPED["vectors"]]
@@ -45,40 +54,141 @@ def write(taxonomy: Taxonomy, folder: Path) -> None:
     (package / "Comparison.java").write_text(text, encoding="utf-8")
 
 
+class JavaBindings(NamedTuple):
+    """The classes of each supported taxonomy, in folders of their names.
+
+    ``said``: of each, the lines of the compiler, else the comparison with the vectors as JSON.
+    """
+
+    folder: Path
+    taxonomies: Mapping[str, Taxonomy]
+    said: Mapping[str, str]
+
+    def run(self, cases: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The answers to cases, by taxonomy."""
+        for name, of_taxonomy in cases.items():
+            (self.folder / name / "cases.json").write_text(json.dumps(of_taxonomy))
+        found = run_main(self.folder, "cases", *cases)
+        return {name: json.loads(line) for name, line in found.items()}
+
+
+def run_main(folder: Path, *arguments: str) -> Mapping[str, str]:
+    """The lines of `java_main.txt`, by the name before the tab."""
+    done = subprocess.run(
+        [*JAVA, "Main.java", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for line in done.stdout.rstrip("\n").split("\n"):  # a text may have other ends of lines
+        name, _, found[name] = line.partition("\t")
+    return found
+
+
 @pytest.fixture(scope="session")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
-    """What one process says of every supported taxonomy: the compiler's lines, else JSON."""
+def bindings(tmp_path_factory: pytest.TempPathFactory) -> JavaBindings:
+    """The classes of every supported taxonomy."""
     taxonomies = supported()
 
     def build(folder: Path) -> None:
         for name, taxonomy in taxonomies.items():
             write(taxonomy, folder / name)
         shutil.copy(HERE / "java_main.txt", folder / "Main.java")
-        done = subprocess.run(
-            [*JAVA, "Main.java", *taxonomies],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        (folder / "said.txt").write_text(done.stdout, encoding="utf-8")
+        said = run_main(folder, *taxonomies)
+        (folder / "said.json").write_text(json.dumps(said), encoding="utf-8")
 
     folder = build_once(tmp_path_factory, "java", build)
-    lines = (folder / "said.txt").read_text(encoding="utf-8").splitlines()
-    found = dict(line.split("\t", 1) for line in lines)
-    assert found.keys() == taxonomies.keys()
-    return found
+    said = json.loads((folder / "said.json").read_text(encoding="utf-8"))
+    assert said.keys() == taxonomies.keys()
+    return JavaBindings(folder, taxonomies, said)
 
 
-def test_the_classes_compile_without_a_warning(compared: Mapping[str, str]) -> None:
+def test_the_classes_compile_without_a_warning(bindings: JavaBindings) -> None:
     """`javac -Xlint:all -Werror` has nothing to say, whatever codes and details are called."""
-    assert {name: said for name, said in compared.items() if not said.startswith("{")} == {}
+    said = bindings.said.items()
+    assert {name: lines for name, lines in said if not lines.startswith("{")} == {}
 
 
-def test_java_answers_what_the_vectors_say(compared: Mapping[str, str]) -> None:
+def test_java_answers_what_the_vectors_say(bindings: JavaBindings) -> None:
     """It reads, renders and plans the same for every answer of every taxonomy."""
-    rows: dict[str, dict[str, Any]] = {name: json.loads(said) for name, said in compared.items()}
+    rows: dict[str, dict[str, Any]] = {n: json.loads(said) for n, said in bindings.said.items()}
     assert {name: row["found"] for name, row in rows.items() if row["found"]} == {}
     assert all(row["count"] > 10 for row in rows.values())
     assert sum(row["count"] for row in rows.values()) > 1000
+
+
+def test_an_error_in_java_is_sent_as_python_sends_it(
+    bindings: JavaBindings, compiled: Compiled
+) -> None:
+    """Status, headers and body of every shared code are those of Python, without details and with
+    a value for each.
+    """
+    check_answers(error_cases(bindings.taxonomies, compiled), bindings.run)
+
+
+def test_a_boundary_in_java_answers_a_status_as_pythons_does(
+    bindings: JavaBindings, compiled: Compiled
+) -> None:
+    """Every status from 400 to 599 without a code has the answer of the Python boundary, with the
+    headers of the framework that are kept.
+    """
+    check_answers(status_cases(bindings.taxonomies, compiled), bindings.run)
+
+
+def test_a_new_code_only_adds_lines_of_java() -> None:
+    """It adds a file, and lines to those that a taxonomy decides; the others stay as they are."""
+    before = render(shop(), TARGETS[:1], "t.yaml")
+    after = render(shop(new_code=True), TARGETS[:1], "t.yaml")
+    assert len(after.keys() - before.keys()) == 1
+    changed = {path for path, text in before.items() if after[path] != text}
+    assert {path.rsplit("/", 1)[1] for path in changed} == {
+        *("ShopException.java", "Codes.java", "Constructors.java", "catalog.json"),
+    }
+    for path in changed:
+        removed = [
+            line
+            for line in difflib.ndiff(before[path].splitlines(), after[path].splitlines())
+            if line.startswith("- ")
+        ]
+        assert removed == [], path
+
+
+def test_a_taxonomy_that_java_cannot_read_is_refused(tmp_path: Path) -> None:
+    """The diagnostic names the file and each envelope, and nothing is written."""
+    shutil.copy(ROOT / "tests/taxonomies/formats.yaml", tmp_path)
+    done = faultspec("compile", "formats.yaml", "--target", "java", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "The bodies of the envelope form are not JSON." in done.stderr
+    assert "[unsupported-envelope]" in done.stderr
+    assert not (tmp_path / "generated").exists()
+
+
+@pytest.mark.full
+def test_java_of_ten_thousand_codes_compiles(tmp_path: Path) -> None:
+    """And starts, with an error of the last of them."""
+    loaded = read(many_codes(10_000), "t.yaml").taxonomy
+    assert loaded is not None
+    for path, text in render(loaded, TARGETS[:1], "t.yaml").items():
+        place = tmp_path / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    (package,) = (tmp_path / "java/src").iterdir()
+    compile_package(tmp_path, package.name)
+    (tmp_path / "Large.java").write_text(
+        f"""import {package.name}.Errors;
+
+final class Large {{
+    public static void main(String[] arguments) {{
+        byte[] body = "{{\\"code\\": \\"code_9999\\"}}".getBytes();
+        System.out.println(Errors.parse(500, java.util.Map.of(), body).getClass());
+    }}
+}}
+"""
+    )
+    compile_java(tmp_path, [tmp_path / "Large.java"])
+    done = subprocess.run(
+        [*JAVA, "-cp", str(tmp_path / "classes"), "Large"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == f"class {package.name}.Code9999Exception\n", done.stderr

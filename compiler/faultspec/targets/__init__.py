@@ -153,7 +153,7 @@ _JAVA_CLASSES = (
     *("BoundaryOptions", "Catalog", "Codes", "Constructors", "Content", "Errors", "Exchange"),
     *("Facts", "HeaderFields", "HttpDates", "HttpServerBoundary", "Ids", "Json", "Rendered"),
     *("Retries", "RetryPlan", "RetryPlanner", "RetryPolicy", "RetryState", "RetryingClient"),
-    *("Row", "Shape", "UnknownCodeException", "package-info"),
+    *("Row", "SelfTest", "Shape", "UnknownCodeException", "package-info"),
 )
 
 _TARGETS = (

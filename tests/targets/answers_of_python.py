@@ -1,0 +1,114 @@
+"""What generated Python sends, for bindings in other languages to send the same."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from faultspec.language.model import Taxonomy
+from faultspec.runtime import ids
+from faultspec.targets import schema as schemas
+from targets.test_target_vectors import NO_PYTHON
+from targets.test_typescript import Compiled
+from targets.test_typescript_servers import GIVEN, module, samples
+
+Sent = tuple[int, list[tuple[str, str]], object]
+
+
+class SentCases(NamedTuple):
+    """Cases of each taxonomy as JSON, and what Python sends in each: status, fields and body."""
+
+    cases: dict[str, list[dict[str, Any]]]
+    wanted: dict[str, list[Sent]]
+
+    def add(self, name: str, case: dict[str, Any], sent: Sent) -> None:
+        """Add a case of a taxonomy."""
+        self.cases.setdefault(name, []).append(case)
+        self.wanted.setdefault(name, []).append(sent)
+
+
+def error_cases(taxonomies: Mapping[str, Taxonomy], compiled: Compiled) -> SentCases:
+    """Every shared code, without details and with a value for each."""
+    found = SentCases({}, {})
+    for name, taxonomy in with_python(taxonomies):
+        errors, wire = module(compiled, name, "errors"), module(compiled, name, "wire")
+        slots = {place.slot: GIVEN for place in wire.PLACES if place.slot != "actions"}
+        for operation, code in schemas.live(taxonomy):
+            if operation is not None or code.details_schema is not None:
+                continue
+            for details in ({}, samples(code)):
+                made = errors.bare(errors.ERRORS[code.name], details=details)
+                for place in wire.PLACES:
+                    if place.slot in slots:
+                        setattr(made, place.attribute, GIVEN)
+                try:
+                    sent = wire.render(made, slots=slots)
+                except (ValueError, KeyError):
+                    continue  # the details cannot be written in the envelope
+                found.add(
+                    name,
+                    {"code": code.name, "details": details, "slots": slots},
+                    (sent.status, plain(sent.headers.items()), json.loads(sent.body)),
+                )
+    return found
+
+
+def status_cases(taxonomies: Mapping[str, Taxonomy], compiled: Compiled) -> SentCases:
+    """Every status from 400 to 599 that a handler wrote, with headers of which some are kept."""
+    headers = {"Allow": "GET", "Set-Cookie": "a=1", "Access-Control-Allow-Origin": "*"}
+    headers |= {"Content-Type": "text/html", "Retry-After": "soon", "X-Powered-By": "x"}
+    found = SentCases({}, {})
+    for name, _ in with_python(taxonomies):
+        boundary = module(compiled, name, "boundary")
+        needed = getattr(module(compiled, name, "wire"), "NEEDED", {})
+
+        def complete(error: Any, needed: Mapping[str, str] = needed) -> None:
+            for attribute in needed.values():
+                setattr(error, attribute, "given")
+
+        options = {"complete": complete} if needed else {}
+        policy = boundary.make_policy(choose=lambda problem: None, **options)
+        given = ids.new(boundary.CORRELATION_FORMATS[0])
+        own = boundary.encoded([(policy.correlation.header, given)])
+        exchange = boundary.BoundaryExchange(policy, "GET", "/x", own)
+        for status in range(400, 600):
+            answer = exchange.settle(
+                boundary.Answer(status, boundary.encoded(headers.items()), b"")
+            )
+            fields = [
+                tuple(part.decode() if isinstance(part, bytes) else part for part in field)
+                for field in answer.fields
+            ]
+            slots = dict.fromkeys(needed, "given")
+            found.add(
+                name,
+                {"status": status, "headers": headers, "id": given, "slots": slots},
+                (answer.status, plain(fields), json.loads(answer.body)),
+            )
+    return found
+
+
+def check_answers(cases: SentCases, run: Callable[[Any], Any]) -> None:
+    """The answers of a program to the cases are those of Python."""
+    found = run(cases.cases)
+    assert sum(map(len, cases.wanted.values())) > 200
+    for name, answers in cases.wanted.items():
+        for got, expected, case in zip(found[name], answers, cases.cases[name], strict=True):
+            answer = answer_of(got)
+            assert answer == expected, f"{name}: {case}: {answer}, expected {expected}"
+
+
+def with_python(taxonomies: Mapping[str, Taxonomy]) -> Iterator[tuple[str, Taxonomy]]:
+    """The taxonomies that have a Python package."""
+    yield from (each for each in taxonomies.items() if each[0] not in NO_PYTHON)
+
+
+def plain(fields: Iterable[Any]) -> list[tuple[str, str]]:
+    """Header fields in order of name, without the length."""
+    found = sorted((name.lower(), value) for name, value in fields)
+    return [field for field in found if field[0] != "content-length"]
+
+
+def answer_of(got: Mapping[str, Any]) -> Sent:
+    """An answer of a program as status, fields and body."""
+    fields = [(name, value) for name, values in got["headers"].items() for value in values]
+    return got["status"], plain(fields), got["body"]
