@@ -46,6 +46,9 @@ ON_NODE = ("Express", "Hono", "Fastify", "Nest")
 #: The framework of `test_go_server`. The standard library has no version of its own.
 IN_GO = ("Go net/http",)
 
+#: The servers of `test_java_servers`.
+IN_JAVA = ("Java HttpServer", "Java servlets, Tomcat")
+
 #: The previous major version of each, with what it needs in another version than ours. Those that
 #: have no other major version: one of two years ago.
 PREVIOUS = {
@@ -141,7 +144,7 @@ def keep_row(wanted: str) -> None:
 
 
 def _place(line: str) -> int:
-    order = [*(name for _, name in SHOPS.values()), *ON_NODE, *IN_GO]
+    order = [*(name for _, name in SHOPS.values()), *ON_NODE, *IN_GO, *IN_JAVA]
     return next(index for index, name in enumerate(order) if line.startswith(f"| {name} "))
 
 
@@ -240,7 +243,7 @@ print(first)
     assert "ShopOrderClosed" not in text
 
 
-PAGES = {path.stem for path in ADOPT.glob("*.md")} - {"README", "go", *map(str.lower, ON_NODE)}
+PAGES = {path.stem for path in ADOPT.glob("*.md")} - {"README", "go", "java", *map(str.lower, ON_NODE)}
 
 #: How a page of adoption is checked: the call that has to find no problems. Pages of bare
 #: applications have none.

@@ -1,0 +1,162 @@
+"""Laws of the generated Java classes for servers, over real HTTP: the laws and the table of
+`test_frameworks`. The filter of servlets runs in Tomcat, from Maven Central.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from frameworks.shop import GIVEN, LAWS, Shop, failures, served
+from frameworks.test_frameworks import ADOPT, HERE, keep_row, table_row
+from support.command_line import faultspec
+from support.java import JAVA, compile_java, compile_package, maven_jars, needs_javac
+from support.once import build_once
+
+pytestmark = [needs_javac]
+
+SOURCES = HERE / "java"
+
+#: The laws that a server keeps without a boundary.
+KEPT_ALONE = {"streaming", "CORS", "cookies", "cancelled request"}
+
+
+class JavaServer(NamedTuple):
+    """A server: the class of its shop, its row, and for servlets the package and the jars."""
+
+    shop: str
+    title: str
+    api: str = ""
+    tomcat: str = ""
+
+
+JDK = JavaServer("HttpShop", "Java HttpServer")
+SERVLETS = {
+    "11": JavaServer("ServletShop", "Java servlets, Tomcat 11", "jakarta", "11.0.2"),
+    "9": JavaServer("ServletShop", "Java servlets, Tomcat 9", "javax", "9.0.98"),
+}
+
+
+def build(folder: Path, server: JavaServer, *, wired: bool = True) -> None:
+    """Compile the classes of the shop's taxonomy, and the shop in a server."""
+    done = faultspec(
+        *("compile", "--target", "java", "--out", "."), str(HERE / "shop-taxonomy.yaml"), cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    compile_package(folder, "shoperrors")
+    jars = jars_of(server)
+    if server.api:
+        compile_java(folder, (folder / "java" / server.api).rglob("*.java"), jars=jars)
+    sources = []
+    for name in ("Shop", server.shop):
+        text = (SOURCES / f"{name}.java").read_text(encoding="utf-8")
+        if not wired:
+            text = text.replace(".getFilters().add(new HttpServerBoundary())", "")
+        sources.append(folder / f"{name}.java")
+        sources[-1].write_text(text.replace("jakarta.", f"{server.api}."), encoding="utf-8")
+    compile_java(folder, sources, jars=jars)
+
+
+def jars_of(server: JavaServer) -> str:
+    """The path of the jars of a server, empty for that of the JDK."""
+    if not server.tomcat:
+        return ""
+    return maven_jars("org.apache.tomcat.embed", "tomcat-embed-core", server.tomcat)
+
+
+def shop_folder(server: JavaServer, factory: pytest.TempPathFactory) -> Path:
+    """The folder with the shop in a server, behind its boundary."""
+    name = f"shop-java-{server.shop}-{server.api}"
+    return build_once(factory, name, lambda folder: build(folder, server))
+
+
+@contextmanager
+def running(server: JavaServer, folder: Path, log: Path) -> Iterator[Shop]:
+    """The shop, until the end of the block."""
+    path = os.pathsep.join(filter(None, [str(folder / "classes"), jars_of(server)]))
+    with served([*JAVA, "-cp", path, server.shop], {}, log) as port:
+        yield Shop(port, log)
+
+
+def check_laws(server: JavaServer, folder: Path, log: Path) -> None:
+    """Each law holds, the log says once that a bare 409 has no code of its own, and the page has
+    the row.
+    """
+    with running(server, folder, log) as shop:
+        broken = failures(shop)
+        text = shop.log.read_text(encoding="utf-8")
+    assert broken == {}
+    assert text.count("a bare 409 is answered as bad_request") == 1, text
+    keep_row(table_row(server.title, broken, by_hand=True))
+
+
+def check_conformance(server: JavaServer, folder: Path, log: Path) -> None:
+    """`faultspec conform` has no finding."""
+    with running(server, folder, log) as shop:
+        done = faultspec(
+            *("conform", str(HERE / "shop.yaml"), "--seed", "1"),
+            cwd=log.parent,
+            environment={"SHOP_URL": f"http://127.0.0.1:{shop.port}"},
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_shop_in_java_keeps_every_law(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """Every law of `shop.py` holds in the server of the JDK."""
+    check_laws(JDK, shop_folder(JDK, tmp_path_factory), tmp_path / "log")
+
+
+def test_the_suite_finds_nothing_in_a_shop_in_java(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """`faultspec conform` has no finding in the server of the JDK."""
+    check_conformance(JDK, shop_folder(JDK, tmp_path_factory), tmp_path / "log")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("version", SERVLETS)
+def test_a_shop_in_servlets_keeps_every_law(
+    version: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """Every law of `shop.py` holds in servlets of either API, and the suite finds nothing."""
+    server = SERVLETS[version]
+    folder = shop_folder(server, tmp_path_factory)
+    check_laws(server, folder, tmp_path / "log")
+    check_conformance(server, folder, tmp_path / "log")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("version", SERVLETS)
+def test_an_asynchronous_servlet_answers_in_the_envelope(
+    version: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """From another thread, in a second dispatch, and when its time is up."""
+    server = SERVLETS[version]
+    with running(server, shop_folder(server, tmp_path_factory), tmp_path / "log") as shop:
+        for path, status, code in (
+            ("status", 400, "bad_request"),
+            ("typed", 409, "sku_taken"),
+            ("never", 503, "internal_error"),
+        ):
+            answer = shop.ask("GET", f"/later/{path}", X_Request_Id=GIVEN)
+            assert (answer.status, answer.code) == (status, code)
+            assert answer.error["request_id"] == GIVEN
+        fine = shop.ask("GET", "/later/fine", X_Request_Id=GIVEN)
+        assert (fine.status, fine.body) == (200, b"fine")
+        assert fine.headers["X-Request-Id"] == GIVEN
+
+
+@pytest.mark.full
+def test_each_law_is_broken_in_java_without_the_boundary(tmp_path: Path) -> None:
+    """A shop without its boundary breaks each law, but for those that are kept without one."""
+    build(tmp_path, JDK, wired=False)
+    with running(JDK, tmp_path, tmp_path / "log") as shop:
+        assert failures(shop).keys() >= LAWS.keys() - KEPT_ALONE
