@@ -243,7 +243,12 @@ print(first)
     assert "ShopOrderClosed" not in text
 
 
-PAGES = {path.stem for path in ADOPT.glob("*.md")} - {"README", "go", "java", *map(str.lower, ON_NODE)}
+PAGES = {path.stem for path in ADOPT.glob("*.md")} - {
+    "README",
+    "go",
+    "java",
+    *map(str.lower, ON_NODE),
+}
 
 #: How a page of adoption is checked: the call that has to find no problems. Pages of bare
 #: applications have none.

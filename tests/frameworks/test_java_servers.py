@@ -15,6 +15,7 @@ import pytest
 
 from frameworks.shop import GIVEN, LAWS, Shop, failures, served
 from frameworks.test_frameworks import ADOPT, HERE, keep_row, table_row
+from paths import ROOT
 from support.command_line import faultspec
 from support.java import JAVA, compile_java, compile_package, maven_jars, needs_javac
 from support.once import build_once
@@ -160,3 +161,85 @@ def test_each_law_is_broken_in_java_without_the_boundary(tmp_path: Path) -> None
     build(tmp_path, JDK, wired=False)
     with running(JDK, tmp_path, tmp_path / "log") as shop:
         assert failures(shop).keys() >= LAWS.keys() - KEPT_ALONE
+
+
+#: What the snippets of the pages import beside the package.
+IMPORTS = """
+import com.sun.net.httpserver.HttpHandler;
+import com.sun.net.httpserver.HttpServer;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterRegistration;
+import jakarta.servlet.ServletContext;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.EnumSet;
+import java.util.List;
+import shoperrors.HttpServerBoundary;
+import shoperrors.RetryingClient;
+import shoperrors.SelfTest;
+import shoperrors.ServletBoundary;
+"""
+
+#: Calls the snippets: the self-test finds nothing, and the error of an answer is read.
+MAIN = """
+    public static void main(String[] arguments) throws Exception {
+        Page page = new Page();
+        HttpServer server = page.serve(exchange -> page.reserve(9, 3));
+        URI place = new URI("http://127.0.0.1:" + server.getAddress().getPort());
+        page.errorsAreWired(place);
+        HttpRequest request = HttpRequest.newBuilder(place).build();
+        System.out.println(page.describe(HttpClient.newHttpClient()
+                .send(request, HttpResponse.BodyHandlers.ofByteArray())));
+        try {
+            page.fetch(place);
+        } catch (OutOfStockException few) {
+            System.out.println(few.getMessage());
+        }
+        server.stop(0);
+        server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        server.start();
+        System.out.println(SelfTest.check(
+                new URI("http://127.0.0.1:" + server.getAddress().getPort())).get(0));
+        server.stop(0);
+    }
+"""
+
+
+def snippets(page: Path) -> list[str]:
+    """The Java of a page."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^```java\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.full
+def test_the_pages_of_java_compile_as_they_stand(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """The pages adopt in ten lines. All snippets compile, and do what the pages say; the self-test
+    names a service without its boundary.
+    """
+    adopting = snippets(ADOPT / "java.md")
+    assert all(len(each.splitlines()) <= 10 for each in adopting)
+    imports, *others = snippets(ROOT / "docs/generated/java.md")
+    server = SERVLETS["11"]
+    folder = tmp_path / "page"
+    shutil.copytree(shop_folder(server, tmp_path_factory), folder)
+    members = "\n".join([*adopting, *others, MAIN])
+    (folder / "Page.java").write_text(f"{IMPORTS}{imports}\nfinal class Page {{\n{members}}}\n")
+    compile_java(folder, [folder / "Page.java"], jars=jars_of(server))
+    done = subprocess.run(
+        [*JAVA, "-cp", f"{folder / 'classes'}:{jars_of(server)}", "Page"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stdout.splitlines() == [
+        "only 3 are left",
+        "Only 3 in stock",
+        "an unknown route is answered with 404, not in the envelope: the boundary is not installed",
+    ], done.stderr

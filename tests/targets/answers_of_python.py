@@ -1,4 +1,4 @@
-"""What generated Python sends, for bindings in other languages to send the same."""
+"""The answers of generated Python, which bindings in other languages give too."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ Sent = tuple[int, list[tuple[str, str]], object]
 
 
 class SentCases(NamedTuple):
-    """Cases of each taxonomy as JSON, and what Python sends in each: status, fields and body."""
+    """Cases of each taxonomy as JSON, and the answer of Python to each: status, fields and body."""
 
     cases: dict[str, list[dict[str, Any]]]
     wanted: dict[str, list[Sent]]

@@ -1,4 +1,6 @@
-"""Laws of the Java target: javac accepts it without a warning, and it answers as the vectors say."""
+"""Laws of the Java target: javac accepts it without a warning, and it answers as the vectors
+say.
+"""
 
 import difflib
 import json
@@ -57,12 +59,12 @@ def write(taxonomy: Taxonomy, folder: Path) -> None:
 class JavaBindings(NamedTuple):
     """The classes of each supported taxonomy, in folders of their names.
 
-    ``said``: of each, the lines of the compiler, else the comparison with the vectors as JSON.
+    ``printed``: of each, the lines of the compiler, else the comparison with the vectors as JSON.
     """
 
     folder: Path
     taxonomies: Mapping[str, Taxonomy]
-    said: Mapping[str, str]
+    printed: Mapping[str, str]
 
     def run(self, cases: Mapping[str, Any]) -> Mapping[str, Any]:
         """The answers to cases, by taxonomy."""
@@ -93,24 +95,24 @@ def bindings(tmp_path_factory: pytest.TempPathFactory) -> JavaBindings:
         for name, taxonomy in taxonomies.items():
             write(taxonomy, folder / name)
         shutil.copy(HERE / "java_main.txt", folder / "Main.java")
-        said = run_main(folder, *taxonomies)
-        (folder / "said.json").write_text(json.dumps(said), encoding="utf-8")
+        printed = run_main(folder, *taxonomies)
+        (folder / "printed.json").write_text(json.dumps(printed), encoding="utf-8")
 
     folder = build_once(tmp_path_factory, "java", build)
-    said = json.loads((folder / "said.json").read_text(encoding="utf-8"))
-    assert said.keys() == taxonomies.keys()
-    return JavaBindings(folder, taxonomies, said)
+    printed = json.loads((folder / "printed.json").read_text(encoding="utf-8"))
+    assert printed.keys() == taxonomies.keys()
+    return JavaBindings(folder, taxonomies, printed)
 
 
 def test_the_classes_compile_without_a_warning(bindings: JavaBindings) -> None:
     """`javac -Xlint:all -Werror` has nothing to say, whatever codes and details are called."""
-    said = bindings.said.items()
-    assert {name: lines for name, lines in said if not lines.startswith("{")} == {}
+    printed = bindings.printed.items()
+    assert {name: lines for name, lines in printed if not lines.startswith("{")} == {}
 
 
 def test_java_answers_what_the_vectors_say(bindings: JavaBindings) -> None:
     """It reads, renders and plans the same for every answer of every taxonomy."""
-    rows: dict[str, dict[str, Any]] = {n: json.loads(said) for n, said in bindings.said.items()}
+    rows: dict[str, dict[str, Any]] = {n: json.loads(line) for n, line in bindings.printed.items()}
     assert {name: row["found"] for name, row in rows.items() if row["found"]} == {}
     assert all(row["count"] > 10 for row in rows.values())
     assert sum(row["count"] for row in rows.values()) > 1000

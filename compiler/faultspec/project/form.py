@@ -26,7 +26,7 @@ _TAXONOMY = Record(
             Either((Many(_TARGET_NAME, 1), Named(_PATH, _TARGET_NAME))),
             "The targets that are compiled: each with its own folder, such as "
             "`{python: src/shop/errors}`, or a list of those that go into `out`. Default: all but "
-            "`go` and `vectors`.",
+            "`go`, `java` and `vectors`.",
         ),
         "out": Key(
             _PATH,

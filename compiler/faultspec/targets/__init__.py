@@ -276,13 +276,17 @@ _TARGETS = (
         "java",
         "Java classes: sealed exceptions, parse and render, retries, a client and two servers",
         *(
-            Output(f"{name}.java.jinja", f"{{{{ view.folder }}}}/{name}.java")
-            for name in _JAVA_CLASSES
+            *(
+                Output(f"{name}.java.jinja", f"{{{{ view.folder }}}}/{name}.java")
+                for name in _JAVA_CLASSES
+            ),
+            Output("Base.java.jinja", "{{ view.basefile }}.java"),
+            Output("Exception.java.jinja", "{{ each.file }}.java", each="view.errors"),
+            Output(
+                "ServletBoundary.java.jinja", "{{ each.folder }}/ServletBoundary.java", "view.apis"
+            ),
+            Output("catalog.json.jinja", "{{ view.folder }}/catalog.json"),
         ),
-        Output("Base.java.jinja", "{{ view.basefile }}.java"),
-        Output("Exception.java.jinja", "{{ each.file }}.java", each="view.errors"),
-        Output("ServletBoundary.java.jinja", "{{ each.folder }}/ServletBoundary.java", "view.apis"),
-        Output("catalog.json.jinja", "{{ view.folder }}/catalog.json"),
         named_only=True,
     ),
     _shipped_target(

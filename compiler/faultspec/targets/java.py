@@ -92,8 +92,9 @@ class JavaErrorRow(NamedTuple):
     """An exception. ``key``: the source of the key of its code in the program.
 
     ``parameter``: the type of its details, empty if it has none. ``components``: those of the
-    record, none if the details are a map. ``required``: those of a shorter constructor of the
-    record, if it has one. ``tags`` and ``details_tags`` are those of the comments.
+    record, none if the details are a map. ``required``: the source of the parameters of a shorter
+    constructor of the record, if some are optional; ``shortened``: that of the arguments it passes.
+    ``arguments``: that of all components. ``tags`` and ``details_tags`` are those of the comments.
     """
 
     key: str
@@ -106,7 +107,9 @@ class JavaErrorRow(NamedTuple):
     deprecated: bool
     parameter: str
     components: tuple[JavaComponent, ...]
-    required: tuple[JavaComponent, ...]
+    required: str
+    shortened: str
+    arguments: str
     all_optional: bool
     required_details: bool
     lists: bool
@@ -211,7 +214,8 @@ def _error_rows(taxonomy: Taxonomy, package: str, taken: set[str]) -> Iterator[J
         members = {} if code.details_schema is not None else allowed_details(code)
         own = {key: member for key, member in members.items() if key != flag}
         components = tuple(_components(own)) if len(own) <= _MOST_COMPONENTS else ()
-        required = tuple(each for each in components if each.required)
+        required = ", ".join(f"{each.type} {each.name}" for each in components if each.required)
+        optional = any(not each.required for each in components)
         terms = deprecation_terms(code)
         yield JavaErrorRow(
             key=dumps(f"{operation}\n{code.name}" if operation else code.name),
@@ -224,7 +228,9 @@ def _error_rows(taxonomy: Taxonomy, package: str, taken: set[str]) -> Iterator[J
             deprecated=terms is not None,
             parameter=_parameter(code, own, components),
             components=components,
-            required=required if len(required) < len(components) else (),
+            required=required if optional else "",
+            shortened=", ".join(each.name if each.required else "null" for each in components),
+            arguments=", ".join(each.name for each in components),
             all_optional=not required,
             required_details=any(each.presence == "required" for each in own.values()),
             lists=any(each.type.startswith("List<") for each in components),
