@@ -15,6 +15,7 @@ import pytest
 from faultspec.language import read
 from faultspec.language.model import Taxonomy
 from faultspec.render import render
+from faultspec.runtime import retry_after
 from faultspec.targets import SHIPPED
 from faultspec.targets.java import base_name
 from faultspec.targets.vectors import exclusion_reasons
@@ -66,11 +67,13 @@ class JavaBindings(NamedTuple):
     taxonomies: Mapping[str, Taxonomy]
     printed: Mapping[str, str]
 
-    def run(self, cases: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The answers to cases, by taxonomy."""
+    def run(self, cases: Mapping[str, Any], method: str = "sent") -> Mapping[str, Any]:
+        """The answers to cases, by taxonomy; or what another method of `java_comparison.txt` says
+        of them.
+        """
         for name, of_taxonomy in cases.items():
             (self.folder / name / "cases.json").write_text(json.dumps(of_taxonomy))
-        found = run_main(self.folder, "cases", *cases)
+        found = run_main(self.folder, method, *cases)
         return {name: json.loads(line) for name, line in found.items()}
 
 
@@ -116,6 +119,91 @@ def test_java_answers_what_the_vectors_say(bindings: JavaBindings) -> None:
     assert {name: row["found"] for name, row in rows.items() if row["found"]} == {}
     assert all(row["count"] > 10 for row in rows.values())
     assert sum(row["count"] for row in rows.values()) > 1000
+
+
+TEXTS = (
+    *("", " ", "null", " [1 , 2]\n", "[1,]", "[,1]", "{}", '{"a":1,"a":2}', '{"a" 1}', "{a:1}"),
+    *('{"a":1,}', "01", "-", "-0", "1.", ".5", "+1", "1e5", "1E-2", "1e", "1.0", "0.1", "-1.5e3"),
+    *("9223372036854775807", "9007199254740993.0", "true", "True", "nul"),
+    *(
+        "NaN",
+        "Infinity",
+        '"a',
+        '"\\u00e9"',
+        '"\\u00g9"',
+        '"\\x"',
+        '"\t"',
+        '"\\ud83d\\ude00"',
+        "1 2",
+    ),
+    *(
+        '"\\/\\b\\f\\n\\r\\t\\\\\\""',
+        "[" * 300 + "]" * 300,
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        "[1}",
+        "//1",
+    ),
+)
+
+WAITS = (
+    *(
+        "0",
+        "7",
+        "007",
+        "5.5",
+        "120, 60",
+        "1,\t2",
+        " 8 ",
+        "-1",
+        "+5",
+        "1e9",
+        "nan",
+        "0x10",
+        "8 s",
+        "",
+    ),
+    *(",", "1,", "9" * 400, ", ".join("1" * 5000), "Mon, 01 Jan 2024 00:01:00 GMT"),
+    *(
+        "Mon, 1 Jan 2024 00:01:00 UTC",
+        "Wed, 01 Jan 2024 00:01:00 GMT",
+        "mon, 01 jan 2024 00:01:00 gmt",
+    ),
+    *(
+        "Monday, 01-Jan-24 00:01:00 GMT",
+        "Sunday, 06-Nov-94 08:49:37 GMT",
+        "Mon Jan  1 00:01:00 2024",
+    ),
+    *(
+        "Fri, 30 Feb 2024 00:00:00 GMT",
+        "Mon, 01 Jan 2024 00:01:00 CET",
+        "Mon, 01 Jan 2024 25:00:00 GMT",
+    ),
+    *(
+        "Sat, 31 Dec 2016 23:59:60 GMT",
+        "Wed, 01 Jan 3000 00:00:00 GMT",
+        "Friday, 01-Jan-74 00:00:00 GMT",
+    ),
+)
+
+
+def test_java_reads_texts_as_python_does(bindings: JavaBindings) -> None:
+    """JSON is read or refused as RFC 8259 says, whatever its depth; a Retry-After is the same
+    wait.
+    """
+    now = 1_704_067_200
+    cases = {"platform": {"now": now, "json": TEXTS, "waits": WAITS}}
+    found = bindings.run(cases, "readings")["platform"]
+
+    def expected(text: str) -> list[Any]:
+        try:
+            return [json.loads(text, parse_constant=[].index)]
+        except (ValueError, RecursionError):
+            return []
+
+    assert dict(zip(TEXTS, found["json"], strict=True)) == {text: expected(text) for text in TEXTS}
+    waits = {text: retry_after.parse(text, now=now, lenient=True).seconds for text in WAITS}
+    assert dict(zip(WAITS, found["waits"], strict=True)) == waits
 
 
 def test_an_error_in_java_is_sent_as_python_sends_it(
