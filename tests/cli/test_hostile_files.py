@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from faultspec.cli import main
+from faultspec.cli.reporting import write_report
+from faultspec_conformance import reports
 from render.test_compile import TAXONOMY
+from reports.test_report_formats import report
 
 FAULTSPEC = (sys.executable, "-c", "from faultspec.cli import main; main()")
 
@@ -67,7 +70,31 @@ def test_a_report_that_is_too_large_is_refused(
     with pytest.raises(SystemExit) as ended:
         main(["report", "merge", "report.json"])
     assert ended.value.code == 2
-    assert "the file is larger than 128 MiB" in capsys.readouterr().err
+    assert "the file is larger than 8 MiB" in capsys.readouterr().err
+
+
+def test_the_reports_of_a_merge_are_bounded_together(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many reports that are each small enough take no more memory than two."""
+    text = reports.json(report())
+    monkeypatch.setattr("faultspec.cli.reporting._MERGED_BYTES", len(text) * 3 // 2)
+    for name in ("a.json", "b.json"):
+        (project / name).write_text(text)
+    with pytest.raises(SystemExit) as ended:
+        main(["report", "merge", "a.json", "b.json"])
+    assert ended.value.code == 2
+    assert "the reports up to b.json have more than" in capsys.readouterr().err
+
+
+def test_a_run_names_a_report_that_no_command_reads(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run that writes it says so."""
+    for limit, named in ((1 << 20, False), (1000, True)):
+        monkeypatch.setattr("faultspec.cli.reporting.REPORT_BYTES", limit)
+        write_report(report(), [("json", project / "a.json")], "github")
+        assert ("no command reads a report of more than" in capsys.readouterr().err) is named
 
 
 @pytest.mark.parametrize("options", [[], ["--check"]])

@@ -31,6 +31,7 @@ from faultspec_conformance.results.model import (
     SentRequest,
 )
 from faultspec_conformance.results.waivers import Waiver
+from faultspec_conformance.sanitize.masking import Masking
 from support.examples import examples
 
 NASTY = "</script><img src=x onerror=alert(1)>\"'&@title@ é \x1b[31m {{ 7*7 }} ]]>"
@@ -522,6 +523,14 @@ def changed(text: str, place: tuple[str, ...], value: object) -> str:
         (("findings", "exchange", "response", "size"), 10**30),
         (("findings", "exchange", "response", "elapsed"), 10**400),
         (("findings", "exchange", "request", "target"), "/\ud800"),
+        (("findings", "exchange", "request", "target"), "/" * 2_000_000),
+        (("findings", "exchange", "request", "body"), "x" * 30_000),
+        (("findings", "exchange", "request", "headers"), [["x", "x" * 9_000]]),
+        (
+            ("findings", "exchange", "request", "headers"),
+            [["x", f"{n:8192}… (9999999 characters)"] for n in range(10)],
+        ),
+        (("findings", "places"), ["f:1"] * 4),
         (("run", "shards"), ["1/999999999"]),
         (("run", "shards"), ["3/2"]),
         (("run", "date"), "9999-12-31"),
@@ -534,6 +543,31 @@ def test_a_report_that_no_run_writes_is_refused(place: tuple[str, ...], value: o
     assert read_report(text).result.findings
     with pytest.raises(ReportError, match="the report is not valid"):
         read_report(changed(text, place, value))
+
+
+def test_the_values_of_a_report_are_counted_before_they_are_made() -> None:
+    """Half a million are refused, also where no key is known; signs in texts are none."""
+    text = reports.json(report()).rstrip().removesuffix("}")
+    with pytest.raises(ReportError, match="more than 500,000 values"):
+        read_report(f'{text}, "x": [{"[]," * 250_000}[]]}}')
+    assert read_report(f'{text}, "x": "{"[," * 300_000}\\""}}').result.findings
+
+
+def test_equal_bodies_are_one_value() -> None:
+    """The padded body of two exchanges is kept once, also when its secrets have been masked."""
+    whole = report()
+    finding = whole.result.findings[0].finding
+    blank = replace(finding.evidence[0].request, body=b" " * (1 << 20))
+    evidence = tuple(replace(each, request=blank) for each in finding.evidence)
+    found = ReportedFinding(replace(finding, evidence=evidence))
+    again = read_report(
+        reports.json(replace(whole, result=replace(whole.result, findings=(found,))))
+    )
+    masked = Masking((("a secret of the run", "${SECRET}"),), again=True).result(again.result)
+    for result in (again.result, masked):
+        first, second = result.findings[0].finding.evidence
+        assert first.request.body == blank.body
+        assert first.request.body is second.request.body
 
 
 def test_a_page_has_no_control_characters() -> None:

@@ -24,7 +24,9 @@ from typing import Any
 
 import pytest
 
+from faultspec_conformance import reports
 from paths import ROOT
+from reports.test_report_formats import report
 
 PROGRAM = (sys.executable, "-c", "from faultspec.cli import main; main()")
 
@@ -653,6 +655,41 @@ def write_test(folder: Path, url: str) -> None:
     )
 
 
+def write_report(change: Callable[[dict[str, Any]], None]) -> Callable[[Path, str], None]:
+    """A report with a change."""
+
+    def write(folder: Path, _: str) -> None:
+        data = json.loads(reports.json(report()))
+        change(data)
+        text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+        assert 2_000_000 < len(text.encode()) < 8 * 1024**2
+        (folder / "report.json").write_text(text)
+
+    return write
+
+
+def add_notes(data: dict[str, Any]) -> None:
+    """Almost as many values and bytes as are read, in letters that take four bytes of memory."""
+    data["notes"] = ["\U0001f600" + "x" * 3_600_000, *(f"{n:x}" for n in range(470_000))]
+
+
+def add_bodies(data: dict[str, Any]) -> None:
+    """Findings with the largest body of the suite, and one with a long text."""
+    (finding,) = data["findings"]
+    request = finding["exchange"]["request"]
+    blank = {**request, "body": " " * 16_384, "size": 11 * 1024**2}
+    blank.pop("encoding", None)
+    one = {**finding, "before": [], "exchange": {**finding["exchange"], "request": blank}}
+    names = (f"{number:012x}" for number in range(9))
+    data["findings"] = [{**one, "fingerprint": name, "examples": []} for name in names]
+    data["findings"][0]["message"] = "\U0001f600" + "x" * 3_000_000
+
+
+MERGE = (
+    *(*PROGRAM, "report", "merge", "report.json", "--baseline", "report.json"),
+    *("--report", "sarif=r.sarif", "--report", "html=r.html", "--report", "json=r.json"),
+)
+
 HOSTILE_INPUTS: dict[str, HostileInput] = {
     "archive": HostileInput(
         "`audit` of a HAR of 100 MB",
@@ -695,6 +732,17 @@ HOSTILE_INPUTS: dict[str, HostileInput] = {
             b"HTTP/1.1 404 Not Found\r\nContent-Type: text/event-stream\r\n\r\n",
             b"data: {}\n\n" * 1_000,
         ),
+    ),
+    "values": HostileInput(
+        "`report merge` of a report of 8 MB with half a million values, and its baseline",
+        write_report(add_notes),
+        MERGE,
+    ),
+    "bodies": HostileInput(
+        "`report merge` of a report with 9 requests of 11 MiB, and its baseline",
+        write_report(add_bodies),
+        MERGE,
+        quick=True,
     ),
 }
 

@@ -35,9 +35,6 @@ _FOUND = 20
 #: Characters of a question. The longest names and paths are much shorter.
 _QUESTION = 1_000
 
-#: Bytes of the largest report. Values take up to 25 times their length in memory.
-_REPORT_BYTES = 8 * 1024 * 1024
-
 #: Seconds of the processor for a question: a search in 10,000 codes takes a few.
 _SECONDS = 60.0
 
@@ -145,7 +142,7 @@ def _read_report(name: str) -> "Report":
     """Read a report of this folder: an assistant may be led to ask for others. Raises
     NoExplanation.
     """
-    from faultspec.cli.reporting import Refused, load_report
+    from faultspec.cli.reporting import REPORT_BYTES, Refused, load_report
 
     here = Path.cwd()
     try:
@@ -155,10 +152,10 @@ def _read_report(name: str) -> "Report":
     if not place.is_relative_to(here.resolve()):
         raise NoExplanation(f"{name} is not below {here}")
     try:
-        return load_report(name, _REPORT_BYTES)
+        return load_report(name)
     except Refused:
         raise NoExplanation(
-            f"{name} is not a JSON report of at most {_REPORT_BYTES // 1024**2} MiB; "
+            f"{name} is not a JSON report of at most {REPORT_BYTES // 1024**2} MiB; "
             "`faultspec conform --report json=FILE` writes one"
         ) from None
     except OSError as error:

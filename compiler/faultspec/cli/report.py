@@ -41,7 +41,7 @@ def merge(
     targets = reporting.parse_outputs(reports)
     wanted = reporting.parse_coverage(coverage)
     try:
-        whole = merge_reports({path: reporting.load_report(path) for path in files}, date.today())
+        whole = merge_reports(reporting.load_reports(files), date.today())
         return reporting.write_report(
             reporting.complete(whole, baseline, wanted), targets, format_name
         )

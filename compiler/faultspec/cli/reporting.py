@@ -28,8 +28,14 @@ COULD_NOT = 2
 #: The taxonomy of a folder without a project file.
 _USUAL = "taxonomy.yaml"
 
-#: Bytes of the largest report that is read. It has each finding with its evidence.
-_REPORT_BYTES = 128 * 1024 * 1024
+REPORT_BYTES = 8 * 1024 * 1024
+"""Bytes of the largest report that is read. The largest of a run that we know has one MB, and the
+report by a taxonomy of 10,000 codes of 2,000 operations that all leak has 8. One takes up to 300 MB
+of memory.
+"""
+
+#: Bytes of all reports of a merge. They take up to 500 MB of memory.
+_MERGED_BYTES = 16 * 1024 * 1024
 
 FORMATS = ("text", "json", "github", "sarif", "junit", "markdown", "html")
 
@@ -182,18 +188,29 @@ def parse_coverage(value: str | None) -> "RequiredCoverage | None":
     return wanted
 
 
-def load_report(path: str, limit: int = _REPORT_BYTES) -> "Report":
-    """Read a JSON report of at most ``limit`` bytes. Raises Refused."""
-    from faultspec import source
+def load_reports(paths: Iterable[str]) -> "dict[str, Report]":
+    """Read the JSON reports of a merge. Raises Refused."""
+    found = {}
+    length = 0
+    for path in paths:
+        found[path] = load_report(path)
+        length += os.stat(path).st_size
+        if length > _MERGED_BYTES:
+            print_error(
+                "file-too-large",
+                f"the reports up to {path} have more than {_MERGED_BYTES // 1024**2} MiB together",
+                "split the run into fewer shards",
+            )
+            raise Refused
+    return found
+
+
+def load_report(path: str) -> "Report":
+    """Read a JSON report. Raises Refused."""
     from faultspec_conformance.reports import reading
 
     try:
-        text, found = source.decode(source.read_bytes(path, limit), path)
-    except source.SourceError as error:
-        text, found = None, [*error.diagnostics]
-    print_diagnostics(found, {})
-    try:
-        return reading.read_report(text or "")
+        return reading.read_report(_read_text(path))  # which forgets the text when it is parsed
     except reading.ReportError as error:
         print_error(
             "no-report",
@@ -201,6 +218,18 @@ def load_report(path: str, limit: int = _REPORT_BYTES) -> "Report":
             "give a report of `faultspec conform --report json=FILE`",
         )
     raise Refused
+
+
+def _read_text(path: str) -> str:
+    """The text of a file. Raises Refused."""
+    from faultspec import source
+
+    try:
+        text, found = source.decode(source.read_bytes(path, REPORT_BYTES), path)
+    except source.SourceError as error:
+        text, found = None, [*error.diagnostics]
+    print_diagnostics(found, {})
+    return text or ""
 
 
 def complete(report: "Report", baseline: str | None, wanted: "RequiredCoverage | None") -> "Report":
@@ -244,12 +273,16 @@ def write_report(report: "Report", files: list[tuple[str, Path]], format_name: s
     written = True
     for name, path in files:
         try:
-            write_private(path, PRINTERS[name](report))
+            printed = PRINTERS[name](report)
+            write_private(path, printed)
         except OSError as error:
             print_error("file-unwritable", f"{path}: {error.strerror}")
             written = False
         else:
             click.echo(f"wrote {path}", err=True)
+            if name == "json" and len(printed.encode()) > REPORT_BYTES:
+                limit = f"{REPORT_BYTES // 1024**2} MiB"
+                click.echo(f"note: no command reads a report of more than {limit}", err=True)
     if format_name == "text":
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         click.echo(table(report, colour=colour), bypass_masks(sys.stdout), nl=False)

@@ -19,8 +19,9 @@ _PASTE = 4096
 #: shows it.
 PADDING = b"\x80"
 
-#: A run of one byte that is shorter as a command than as text.
-_RUN = re.compile(rb"(.)\1{63,}", re.DOTALL)
+#: A run of one byte that is shorter as a command than as text. Possessive: else the engine keeps 80
+#: bytes for each byte of the run.
+_RUN = re.compile(rb"(.)\1{63,}+", re.DOTALL)
 
 #: Bytes that mean themselves in single quotes and in the format of `printf`.
 _PLAIN = frozenset(range(0x20, 0x7F)) - set(b"'\\%")

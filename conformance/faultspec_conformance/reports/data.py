@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.resources import files
 
+from faultspec.diagnostics.formats.escaping import indented_json
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
 from faultspec_conformance.results.enabling import Enabling, enablings, next_steps
@@ -24,7 +25,7 @@ LONGEST = 8 * 1024
 
 def json(report: Report) -> str:
     """The whole report."""
-    return _json.dumps(_report_data(report), indent=2, ensure_ascii=False) + "\n"
+    return indented_json(_report_data(report)) + "\n"
 
 
 def report_schema() -> Mapping[str, object]:

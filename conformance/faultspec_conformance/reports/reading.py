@@ -7,14 +7,17 @@ to that size, so that every format of the report that was read equals that of th
 import base64
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import date
+from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 import jsonschema
 
+from faultspec import source
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Headers, Request, Response
 from faultspec_conformance.reports.curl import PADDING
@@ -42,8 +45,12 @@ _RUN = 64
 _SHORTENED = re.compile(rf"(.{{{LONGEST}}})… \(([0-9]{{1,7}}) characters\)", re.DOTALL)
 
 
-#: Bytes of all bodies of a report, padded to their sizes.
-_BODIES = 256 * 1024 * 1024
+#: Bytes of all different bodies and header values of a report that are shortened in it. The largest
+#: requests of the suite, of 11 MiB, have equal bodies.
+_RESTORED = 64 * 1024 * 1024
+
+#: A string, or the sign before a value.
+_TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{,]', re.DOTALL)
 
 #: The last year of a date. Waivers expire some days after it.
 _LAST_YEAR = 9000
@@ -57,11 +64,16 @@ class ReportError(Exception):
 
 
 def read_report(text: str) -> Report:
-    """The report in a JSON text; raises ReportError."""
+    """The report in a JSON text; raises ReportError. Its values are counted before any is made: a
+    value takes up to 25 times its text, and more where it is printed.
+    """
+    if _is_too_large(text):
+        raise ReportError(f"the report has more than {source.MAX_NODES:,} values")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ReportError(f"the report is not JSON: {error}") from error
+    del text  # up to 64 MB
     version = found.get("faultspec_report") if isinstance(found, dict) else None
     if version is None:
         raise ReportError("the file is not a report of `faultspec conform --format json`")
@@ -73,8 +85,8 @@ def read_report(text: str) -> Report:
     if first is not None:
         raise ReportError(f"the report is not valid: {first.message[:200]} at {first.json_path}")
     try:
-        _check_size(found)
         _check_clauses(found)
+        _restore_shortened(found)
         return _report(found)
     # Invalid base64 in a body, an invalid date, half a surrogate, a number without an end.
     except (ValueError, OverflowError) as error:
@@ -92,18 +104,45 @@ def latest_report(texts: Iterable[str]) -> Report | None:
     return max(found, key=lambda report: report.result.requests, default=None)
 
 
-def _check_size(found: Data) -> None:
-    """Raise ValueError if the bodies would take more memory than any run uses."""
-    exchanges = [
-        exchange
-        for finding in found["findings"]
-        for one in (finding, *finding.get("examples", ())[1:])
-        for exchange in (*one["before"], one["exchange"])
-        if exchange is not None
-    ]
-    sizes = (exchange[side]["size"] for exchange in exchanges for side in ("request", "response"))
-    if sum(sizes) > _BODIES:
-        raise ValueError(f"its bodies have more than {_BODIES} bytes")
+def _is_too_large(text: str) -> bool:
+    signs = (token for token in _TOKENS.finditer(text) if token.end() - token.start() == 1)
+    return next(islice(signs, source.MAX_NODES, None), None) is not None
+
+
+def _restore_shortened(found: Data) -> None:
+    """Put whole bodies and header values in place of shortened ones, each different one once.
+    Raises ValueError if they would take more memory than any run uses.
+    """
+    restored: dict[Hashable, bytes | str] = {}
+    length = 0
+
+    def restore(key: Hashable, size: int, make: Callable[[], bytes | str]) -> bytes | str:
+        nonlocal length
+        if key not in restored:
+            length += size
+            if length > _RESTORED:
+                raise ValueError(f"its bodies and headers have more than {_RESTORED} bytes")
+            restored[key] = make()
+        return restored[key]
+
+    for message in _messages(found):
+        key = message["body"], message.get("encoding"), message["size"]
+        message["body"] = restore(key, message["size"], partial(_body, message))
+        for header in message["headers"]:
+            shortened = _SHORTENED.fullmatch(header[1])
+            if shortened is not None:
+                size = int(shortened[2])
+                header[1] = restore(header[1], size, partial(_header, shortened[1], size))
+
+
+def _messages(found: Data) -> Iterator[dict[str, Any]]:
+    """The requests and responses of all findings."""
+    for finding in found["findings"]:
+        for one in (finding, *finding.get("examples", ())[1:]):
+            for exchange in (*one["before"], one["exchange"]):
+                if exchange is not None:
+                    yield exchange["request"]
+                    yield exchange["response"]
 
 
 def _check_clauses(found: Data) -> None:
@@ -231,12 +270,12 @@ def _exchange(found: Data) -> Exchange:
     request["target"].encode()  # half a surrogate could not be printed
     return Exchange(
         request=Request(
-            request["method"], request["target"], _headers(request["headers"]), _body(request)
+            request["method"], request["target"], _headers(request["headers"]), request["body"]
         ),
         response=Response(
             response["status"],
             _headers(response["headers"]),
-            _body(response),
+            response["body"],
             float(response["elapsed"]),
         ),
         transport=found["transport"],
@@ -248,15 +287,11 @@ def _exchange(found: Data) -> Exchange:
 
 
 def _headers(found: list[list[str]]) -> Headers:
-    return tuple((name, _header(value)) for name, value in found)
+    return tuple((name, value) for name, value in found)
 
 
-def _header(value: str) -> str:
-    shortened = _SHORTENED.fullmatch(value)
-    if shortened is None:
-        return value
-    shown = shortened[1]
-    return shown.ljust(int(shortened[2]), shown[-1] if len(set(shown[-_RUN:])) == 1 else " ")
+def _header(shown: str, size: int) -> str:
+    return shown.ljust(size, shown[-1] if len(set(shown[-_RUN:])) == 1 else " ")
 
 
 def _body(found: Data) -> bytes:

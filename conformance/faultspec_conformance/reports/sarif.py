@@ -26,6 +26,10 @@ from faultspec_conformance.results.waivers import waiver_line
 #: The location of findings if no file configured the run: the taxonomy, by its usual name.
 _DEFAULT_FILE = "taxonomy.yaml"
 
+#: Notifications of a run, and operations of a finding. Readers show fewer (GitHub 100 locations),
+#: and each takes 1,500 bytes of memory.
+_SHOWN = 1000
+
 #: A place in a recording.
 _RECORDED = re.compile(r"(.+):([1-9]\d*)", re.DOTALL)
 
@@ -61,6 +65,9 @@ def sarif(report: Report) -> str:
         *(("error", failure) for failure in (*result.failures, *result.not_run)),
         *(("note", note) for note in result.notes),
     ]
+    more = len(notifications) - _SHOWN
+    if more > 0:
+        notifications = [*notifications[:_SHOWN], ("note", f"and {more} more")]
     invocation = {
         "executionSuccessful": not report.interrupted and exit_code(result) != 2,
         "toolExecutionNotifications": [
@@ -147,7 +154,8 @@ def _location(place: str | None, operations: Sequence[str]) -> Data:
     location = sarif_location(path, {"startLine": line, "startColumn": 1})
     if operations:
         location["logicalLocations"] = [
-            {"fullyQualifiedName": operation, "kind": "resource"} for operation in operations
+            {"fullyQualifiedName": operation, "kind": "resource"}
+            for operation in operations[:_SHOWN]
         ]
     return location
 

@@ -98,8 +98,10 @@ class Masking:
         searched = body[:_SEARCHED]
         text = searched.decode("utf-8", "surrogateescape")
         masked = self._mask(text, whole=len(body) <= _SEARCHED and not text.endswith("…"))
-        shown = searched if masked == text else masked.encode("utf-8", "surrogateescape")
-        return shown + b" " * (len(body) - len(searched))
+        rest = len(body) - len(searched)
+        if masked == text and body.count(b" ", len(searched)) == rest:
+            return body  # a body of 11 MiB is kept once, however many findings have it
+        return masked.encode("utf-8", "surrogateescape") + b" " * rest
 
     def _mask(self, text: str, *, whole: bool) -> str:
         if len(text) < SHORTEST_SECRET or not self.secrets:
