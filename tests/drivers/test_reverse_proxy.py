@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from faultspec.cli.proxy import Observer, _describe
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.drivers import reverse_proxy
+from faultspec_conformance.drivers import serving as serving_module
 from faultspec_conformance.drivers.reverse_proxy import ReverseProxy
 from faultspec_conformance.drivers.serving import read_body, serving
 from faultspec_conformance.observed.middleware import Watching
@@ -72,7 +73,7 @@ def proxied(app: Any) -> Iterator[tuple[str, ReverseProxy, "Queue[Exchange]"]]:
     seen: Queue[Exchange] = Queue()
     with serving(app, adds_fields=False) as service:
         proxy = ReverseProxy(service, lambda app: Watching(app, seen.put))
-        with serving(proxy, adds_fields=False) as address:
+        with serving(proxy, adds_fields=False, refused=proxy.count) as address:
             yield address, proxy, seen
 
 
@@ -313,6 +314,59 @@ def test_a_fault_of_the_proxy_is_counted() -> None:
     assert [*proxy.notes()] == [
         "1 request got no whole answer: the proxy could not pass it on (by zero)"
     ]
+
+
+def test_a_request_that_does_not_reach_the_proxy_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The server answers it itself: on a connection too many, and if it cannot be read."""
+    monkeypatch.setattr(serving_module, "CONNECTIONS", 2)
+    app = Recorder()
+    with proxied(app) as (address, proxy, seen):
+        place = ("127.0.0.1", httpcore.URL(address).port or 0)
+        idle = [socket.create_connection(place) for _ in range(2)]
+        for client in idle:  # an answer shows that the server knows the connection
+            client.settimeout(SOON)
+            client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert client.recv(65536).startswith(b"HTTP/1.1 200 ")
+            seen.get(timeout=SOON)
+        answers = [ask(address, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n") for _ in range(3)]
+        assert all(answer.startswith(b"HTTP/1.1 503 ") for answer in answers)
+        assert ask(address, b"nothing\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+        for client in idle:
+            client.close()
+    assert [*proxy.notes()] == [
+        "3 requests got no whole answer: more than 2 connections at the same time",
+        "1 request got no whole answer: the request is not one of HTTP/1.1",
+    ]
+    assert seen.empty()
+
+
+def test_nobody_has_to_read_the_lines_of_the_command(tmp_path: Path) -> None:
+    """A pipe that is full does not stop the traffic, and the report has the number of lines."""
+    (tmp_path / "taxonomy.yaml").write_text(TAXONOMY)
+    app = Recorder()
+    app.status, app.chunks = 409, [b'{"code": "absent"}']
+    app.fields = [(b"content-type", b"application/json")]
+    with (
+        serving(app) as service,
+        faultspec("proxy", service, "--report", "json=report.json", cwd=tmp_path) as run,
+    ):
+        try:
+            assert run.stdout is not None
+            address = run.stdout.readline().strip()
+            assert ask(address, b"nothing\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+            with httpcore.ConnectionPool() as pool:
+                for number in range(120):  # their lines have more than the 64 KiB of a pipe
+                    path = f"{address}/{number}/{'x' * 800}"
+                    answer = pool.request("GET", path, extensions={"timeout": {"read": SOON}})
+                    assert answer.status == 409
+        finally:
+            run.send_signal(signal.SIGTERM)
+            run.communicate(timeout=SOON)
+    notes = "".join(json.loads((tmp_path / "report.json").read_text())["notes"])
+    assert "lines about answers were not printed: nobody read standard error" in notes
+    assert "1 request got no whole answer: the request is not one of HTTP/1.1" in notes
 
 
 def test_a_request_that_the_service_does_not_take_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,15 @@
 """``faultspec proxy``: judge the traffic between any clients and one service."""
 
 import logging
+import select
 import signal
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TextIO
 from urllib.parse import urlsplit
 
 import click
@@ -29,14 +32,20 @@ _OWED = (
 #: Different faults of faultspec itself that a report names.
 _DEFECTS = 5
 
+#: Characters of a line. A pipe that can be written to takes 4096 bytes without a wait (`PIPE_BUF`),
+#: and a character has up to four.
+_LINE = 1_000
+
 
 class Observer:
     """Judges what passes, and prints a line for each answer with findings. ``defects``: faults of
-    faultspec itself, which must not break the traffic.
+    faultspec itself, which must not break the traffic. ``unread``: lines that were not printed,
+    because nobody read those before: to wait for a reader would stop the traffic.
     """
 
     def __init__(self, accumulator: "Accumulator") -> None:
         self.defects: dict[str, None] = {}
+        self.unread = 0
         self._accumulator = accumulator
 
     def see(self, exchange: "Exchange") -> None:
@@ -51,8 +60,26 @@ class Observer:
             return
         clauses = dict.fromkeys(reported.finding.clause for reported in found)
         if clauses:
-            line = f"{_describe(exchange)}: {', '.join(clauses)}"
-            click.echo(escape_line(line), err=True)
+            line = escape_line(f"{_describe(exchange)}: {', '.join(clauses)}")
+            if _takes_more(sys.stderr):
+                click.echo(line if len(line) <= _LINE else f"{line[:_LINE]}…", err=True)
+            else:
+                self.unread += 1
+
+    def notes(self) -> Iterator[str]:
+        """What was not printed."""
+        if self.unread:
+            yield f"{self.unread} lines about answers were not printed: nobody read standard error"
+
+
+def _takes_more(stream: TextIO) -> bool:
+    """Whether a line can be written to a stream without a wait for its reader. Windows tells that
+    of sockets alone: its pipes are said to take more.
+    """
+    try:
+        return bool(select.select([], [stream], [], 0)[1])
+    except (OSError, ValueError):  # no file at all, as in a test
+        return True
 
 
 def _describe(exchange: "Exchange") -> str:
@@ -144,14 +171,15 @@ def command(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
-        with serving(app, port, adds_fields=False) as address:
+        with serving(app, port, adds_fields=False, refused=app.count) as address:
             click.echo(address)
             threading.Event().wait()
     except OSError as error:
         raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
     except KeyboardInterrupt:
         pass
-    for note in (*app.notes(), *((_OWED,) if basis.owed else ())):
+    notes = (*app.notes(), *observer.notes(), *((_OWED,) if basis.owed else ()))
+    for note in notes:
         accumulator.note(note)
     seconds = time.monotonic() - started
     result = accumulator.result(url, seconds=seconds, not_run=tuple(observer.defects))

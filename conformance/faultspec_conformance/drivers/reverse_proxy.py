@@ -55,6 +55,11 @@ class ReverseProxy:
             requests = "1 request" if count == 1 else f"{count} requests"
             yield f"{requests} got no whole answer: {reason}"
 
+    def count(self, reason: str) -> None:
+        """Count a request that got no answer of the service."""
+        listed = reason in self._failures or len(self._failures) < _REASONS
+        self._failures[reason if listed else "other reasons"] += 1
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass one request on."""
         begun = False
@@ -70,8 +75,7 @@ class ReverseProxy:
             await self._observed(scope, receive, send_on)
         except Exception as error:  # others would be answers of the server, which nobody counts
             reason = _describe_failure(error, begun=begun)
-            listed = reason in self._failures or len(self._failures) < _REASONS
-            self._failures[reason if listed else "other reasons"] += 1
+            self.count(reason)
             if not begun:  # else the server closes the connection of an answer that is not whole
                 await _send_gateway_error(send, reason)
 

@@ -6,10 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import service_unavailable
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 #: Seconds for the server to start or end. It takes a few hundredths; a loaded machine may need
@@ -23,8 +25,11 @@ HEAD_BYTES = 256 * 1024
 #: Bytes of a request's body that our servers keep. They read the rest and forget it.
 KEPT_BYTES = 64 * 1024
 
-#: Connections at the same time. uvicorn answers 503 to more.
+#: Connections at the same time. A request on another one is answered with 503.
 CONNECTIONS = 256
+
+Refused = Callable[[str], None]
+"""Gets the reason of each answer that the server gives itself, without the application."""
 
 #: The extension of the scope by which an application ends the connection without an answer.
 HANG_UP = "faultspec.hang_up"
@@ -36,17 +41,30 @@ _DRIP, _LOOK = 0.5, 0.05
 
 
 class _Protocol(H11Protocol):
-    """HTTP/1.1 whose application may end the connection, which ASGI cannot express."""
+    """HTTP/1.1 whose application may end the connection, which ASGI cannot express.
 
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+    ``refused``: gets the reason of each request that the application does not get.
+    """
+
+    def __init__(self, *arguments: Any, refused: Refused, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         inner = self.app
+        self._refused = refused
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            if len(self.connections) > CONNECTIONS:
+                refused(f"more than {CONNECTIONS} connections at the same time")
+                await service_unavailable(scope, receive, send)  # type: ignore[arg-type]
+                return
             scope.setdefault("extensions", {})[HANG_UP] = self.transport.abort
             await inner(scope, receive, send)
 
         self.app = app
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a request that cannot be read."""
+        self._refused("the request is not one of HTTP/1.1")
+        super().send_400_response(msg)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let go of the request, which refers to this connection: circles wait for the collector,
@@ -87,7 +105,13 @@ async def keep_open(receive: Receive, send: Send | None, is_over: Callable[[], b
 
 
 @contextmanager
-def serving(app: ASGIApp, port: int = 0, *, adds_fields: bool = True) -> Iterator[str]:
+def serving(
+    app: ASGIApp,
+    port: int = 0,
+    *,
+    adds_fields: bool = True,
+    refused: Refused = lambda reason: None,
+) -> Iterator[str]:
     """Yield the base URL of ``app`` on 127.0.0.1. Port 0 is a free one. The server ends with the
     block. ``adds_fields``: it adds `Date` and `Server` to each answer.
 
@@ -101,7 +125,7 @@ def serving(app: ASGIApp, port: int = 0, *, adds_fields: bool = True) -> Iterato
     server = uvicorn.Server(
         uvicorn.Config(
             app,
-            http=_Protocol,
+            http=partial(_Protocol, refused=refused),  # type: ignore[arg-type]
             ws="none",  # a request for an upgrade is one of HTTP for our applications
             h11_max_incomplete_event_size=HEAD_BYTES,
             lifespan="off",
@@ -111,7 +135,6 @@ def serving(app: ASGIApp, port: int = 0, *, adds_fields: bool = True) -> Iterato
             date_header=adds_fields,
             server_header=adds_fields,
             timeout_graceful_shutdown=1,
-            limit_concurrency=CONNECTIONS,
         )
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
