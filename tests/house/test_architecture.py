@@ -191,14 +191,14 @@ def test_input_and_output_have_few_rooms() -> None:
 
 
 def test_every_module_stands_in_a_room() -> None:
-    """Beside the rooms a package has nothing but its ``__init__.py``, and every room of the table
-    exists.
+    """Beside the rooms a package has nothing but its ``__init__.py`` and the entry of its program,
+    and every room of the table exists.
     """
     loose = [
         path
         for root in SOURCES.values()
         for path in root.glob("*.py")
-        if path.name != "__init__.py"
+        if path.name not in ("__init__.py", "__main__.py")
     ]
     assert loose == []
     missing = [

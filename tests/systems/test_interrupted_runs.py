@@ -191,6 +191,37 @@ def _state(process: int) -> str:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("module", ["click", "gc", "faultspec.cli.interruption"])
+def test_a_signal_while_modules_are_imported_ends_the_command_with_a_line(
+    module: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    """The first moments of a command end as all others do: with 130, and without a traceback."""
+    program = (
+        "import builtins, os, signal\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup has it ignored
+        "load = builtins.__import__\n"
+        "def interrupt(name, *rest):\n"
+        f"    if name == {module!r}:\n"
+        f"        os.kill(os.getpid(), {int(number)})\n"
+        "    return load(name, *rest)\n"
+        "from importlib.metadata import entry_points\n"
+        "(entry,) = entry_points(group='console_scripts', name='faultspec')\n"
+        "main = entry.load()\n"
+        "builtins.__import__ = interrupt\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--version"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=SOON,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_before_the_run_ends_the_command_with_a_line(
     number: signal.Signals, tmp_path: Path
 ) -> None:

@@ -67,14 +67,14 @@ class Observer:
                 self.unread += 1
 
     def notes(self) -> Iterator[str]:
-        """What was not printed."""
+        """The number of lines that were not printed, if there are any."""
         if self.unread:
             yield f"{self.unread} lines about answers were not printed: nobody read standard error"
 
 
 def _takes_more(stream: TextIO) -> bool:
     """Whether a line can be written to a stream without a wait for its reader. Windows tells that
-    of sockets alone: its pipes are said to take more.
+    of sockets alone, so there each line is printed.
     """
     try:
         return bool(select.select([], [stream], [], 0)[1])
