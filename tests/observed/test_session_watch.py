@@ -338,6 +338,21 @@ def test_an_answer_after_its_test_fails_the_session(
     done.stdout.fnmatch_lines(["*leaks/stack-trace*"])
 
 
+@pytest.mark.parametrize(("mode", "code"), [("fail", 1), ("report", 0)])
+def test_an_answer_after_its_test_fails_the_session_of_a_worker(
+    mode: str, code: int, address: str, pytester: pytest.Pytester
+) -> None:
+    """With pytest-xdist the controller has the findings of its workers, and their exit code."""
+    pytest.importorskip("xdist")
+    pytester.makeconftest(LATE.replace("ADDRESS", address))
+    pytester.makepyfile("def test_sound(): pass")
+    watching = (f"--faultspec={TAXONOMY}", "--faultspec-watch", "-o", f"faultspec_mode={mode}")
+    done = pytester.runpytest_subprocess(*PLUGIN, *watching, "-n1")
+    done.assert_outcomes(passed=1)
+    assert done.ret == code
+    done.stdout.fnmatch_lines(["*leaks/stack-trace*"])
+
+
 def test_long_bodies_are_not_judged(observed: list[Exchange], address: str) -> None:
     """A download, or what a hostile service packed, is not held twice, nor is an upload. A note
     says that errors were not judged.

@@ -38,7 +38,7 @@ def test_the_next_writer_removes_what_a_killed_one_has_left(work: str, tmp_path:
     assert path.read_bytes() == b"content"
 
 
-def test_a_file_of_the_same_process_number_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_file_of_the_same_process_number_is_replaced(tmp_path: Path) -> None:
     """In a container each command has the number of the one before."""
     path = tmp_path / "a.yaml"
     left = killed_while("write_whole", path)

@@ -244,19 +244,20 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     output = getattr(session.config, "workeroutput", None)
     if output is not None and own.used:
-        output["faultspec"] = pickle.dumps(own.result())
+        output["faultspec"] = pickle.dumps((own.result(), own.late))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Merge the result of a worker of pytest-xdist."""
+    """Merge the result of a worker of pytest-xdist, and its findings after their tests."""
     sent = getattr(node, "workeroutput", {}).get("faultspec")
     if sent is None:
         return
     from faultspec_conformance.results.merge import merge_results
 
     own = node.config.stash[_SESSION]
-    result = pickle.loads(sent)
+    result, late = pickle.loads(sent)
+    own.late += late
     own.merged = result if own.merged is None else merge_results(own.merged, result)
 
 
