@@ -338,6 +338,7 @@ def test_an_answer_after_its_test_fails_the_session(
     done.stdout.fnmatch_lines(["*leaks/stack-trace*"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("mode", "code"), [("fail", 1), ("report", 0)])
 def test_an_answer_after_its_test_fails_the_session_of_a_worker(
     mode: str, code: int, address: str, pytester: pytest.Pytester

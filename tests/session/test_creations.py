@@ -3,7 +3,7 @@
 from faultspec import source
 from faultspec.exchange.model import Request, Response
 from faultspec_conformance.config import parse_config
-from faultspec_conformance.session.fixtures import make
+from faultspec_conformance.session.fixtures import fixture, make
 from faultspec_conformance.session.resources import CreatedResource
 from support.scripted import ScriptedDriver, answer, http_session
 
@@ -41,3 +41,23 @@ def test_a_resource_may_be_created_with_a_raw_body() -> None:
     assert sent.body.startswith(b"proof ")
     assert b"$" not in sent.body
     assert dict(sent.headers)["Content-Type"] == "text/plain"
+
+
+def test_resources_that_need_each_other_without_an_end_are_not_made() -> None:
+    """A chain of two thousand gets a reason, in which twenty are named; a short one is made."""
+    links = "".join(
+        f'  r{n}: {{create: {{request: POST /r{n}, body: {{a: "${{r{n + 1}.id}}"}}}}}}\n'
+        for n in range(2_000)
+    )
+    end = "  r2000: {create: {request: POST /r2000, body: {}}}\n"
+    text = CONFIG.partition("resources:")[0] + f"resources:\n{links}{end}"
+    document, found = source.parse(text, "conformance.yaml")
+    assert document is not None, found
+    loaded = parse_config(document, {})
+    assert loaded.target is not None, loaded.diagnostics
+    session = http_session(lambda _: answer(201, {"id": "1"}), TAXONOMY, loaded.target)
+    kinds = {kind.name: kind for kind in session.kinds}
+    reason = fixture(session, kinds["r0"])
+    assert isinstance(reason, str)
+    assert reason.endswith("more than 20 resources need each other")
+    assert isinstance(fixture(session, kinds["r1990"]), CreatedResource)

@@ -46,6 +46,10 @@ from faultspec_conformance.session.resources import (
     place_path,
 )
 
+#: Resources of which each needs the next one. Those of services are rarely more than five; far more
+#: exhaust the stack.
+_DEEPEST = 20
+
 #: The status of a request that the state of a resource does not allow (RFC 9110, 15.5.10).
 CONFLICT = 409
 
@@ -57,6 +61,8 @@ def fixture(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
     knowledge = session.knowledge
     if kind.name in knowledge.under_way:
         return f"the creation of `{kind.name}` needs another `{kind.name}`"
+    if len(knowledge.under_way) >= _DEEPEST:
+        return f"more than {_DEEPEST} resources need each other"
     if not knowledge.has_attempted(kind):
         knowledge.under_way.add(kind.name)
         try:
