@@ -193,6 +193,10 @@ provoke:
             BASE + "provoke: {x: {request: POST /a, body: {}, raw: b}}\n",
             "3:43 conflicting-keys: a request has either `body` or `raw`",
         ),
+        (
+            BASE + f"provoke: {{x: {{request: GET /{'a' * 70_000}}}}}\n",
+            "3:24 bad-value: a path of 70001 characters is too long",
+        ),
     ],
 )
 def test_mistakes_are_reported_with_their_place(text: str, expected: str) -> None:
@@ -347,6 +351,14 @@ provoke: {late: {request: GET /orders, headers: {X-Fault-Key: "${TOKEN_B}", X-Pl
         ("X-Shop", "shop ${TOKEN_A}"),
         ("X-Fault-Key", "${TOKEN_B}"),
     )
+
+
+def test_values_of_the_environment_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long one in many places is reported once, where it is too much."""
+    monkeypatch.setattr("faultspec_conformance.config.context._LONGEST", 20)
+    text = BASE + 'provoke: {x: {request: POST /a, body: ["${TOKEN_A}", "${TOKEN_A}${TOKEN_A}"]}}\n'
+    expected = "3:54 bad-value: the variables up to TOKEN_A have more than 20 characters"
+    assert complaint(text).startswith(expected)
 
 
 def test_commands_take_values_from_the_environment() -> None:

@@ -11,7 +11,7 @@ from typing import cast
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
-from faultspec.source import UNREADABLE, Document
+from faultspec.source import MAX_BYTES, UNREADABLE, Document
 from faultspec_conformance.config.form import CONFIGURATION
 from faultspec_conformance.config.model import ANONYMOUS, SHORTEST_SECRET, Transport
 
@@ -24,6 +24,10 @@ SAVED_NAME = re.compile(r"\$\{([a-z_]\w*)\}")
 
 #: Control characters that a header field must not contain (RFC 9110, 5.5).
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+#: Characters of all values of the environment in a file, as many as a file may have. The same one
+#: may stand in thousands of places.
+_LONGEST = MAX_BYTES
 
 Node = Mapping[str, object]
 """A mapping of the document."""
@@ -48,6 +52,7 @@ class ReadingContext:
         self.lost = lost
         self.secrets: list[tuple[str, str]] = []
         self._expanded: dict[str, str] = {}
+        self._length = 0
         self.diagnostics: list[Diagnostic] = []
         self.identities = _identity_names(document.data)
         self.items: tuple[str, ...] | None = None
@@ -99,6 +104,14 @@ class ReadingContext:
             if not value:
                 message = f"the variable {name} is empty"
                 self.report("empty-variable", place, message, key=False, hint=hint)
+            before = self._length
+            self._length += len(value)
+            if self._length > _LONGEST:
+                if before <= _LONGEST:
+                    message = f"the variables up to {name} have more than {_LONGEST} characters"
+                    hint = "write them less often"
+                    self.report("bad-value", place, message, key=False, hint=hint)
+                return match[0]
             self._expanded[value] = match[0]
             return value
 

@@ -20,7 +20,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 #: `config.requests` checks request lines, with better messages than a pattern can give.
 _REQUEST = Text(
-    r"\S(.|\n)*", "a method and a path, such as `GET /orders/{id}`, or the name of a method or tool"
+    r"\S[\s\S]*", "a method and a path, such as `GET /orders/{id}`, or the name of a method or tool"
 )
 _NAMES = Either((Text(), Many(Text(), 1)))
 _HEADER_NAME = Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)")

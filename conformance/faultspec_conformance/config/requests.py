@@ -28,8 +28,13 @@ NAMES = re.compile(r"\$\{([a-z_]\w*(?::\w+)?|[A-Za-z_][\w-]*\.\w+)\}")
 #: The names of new values. `bytes:100`, with a number of bytes, comes in addition.
 NEW_VALUES = ("unique", "unique:int", "unique:date", "unique:datetime")
 
-#: Bytes of a text of `${bytes:N}`: more than the limit of most services, and it fits into memory.
-_MOST_BYTES = 32 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024
+"""Bytes of a text of `${bytes:N}`, and of all values that are filled in one request: more than the
+limit of most services, and they fit into memory.
+"""
+
+#: Characters of a path. Servers take a tenth of it.
+_LONGEST_PATH = 64 * 1024
 
 #: The path of a request to a saved URL.
 _SAVED_URL = re.compile(r"\$\{[a-z_]\w*\}\S*")
@@ -87,12 +92,12 @@ def check_new_values(context: ReadingContext, value: object, place: Place) -> No
             if not colon or name in NEW_VALUES:
                 continue
             is_size = kind == "bytes" and argument.isdigit()
-            if is_size and int(argument) <= _MOST_BYTES:
+            if is_size and int(argument) <= MOST_BYTES:
                 continue
             message = f"`${{{name}}}` is not a new value"
             hint = f"the new values are {', '.join('${' + one + '}' for one in NEW_VALUES)}"
             if is_size:
-                message, hint = f"`${{{name}}}` is too long", f"at most {_MOST_BYTES} bytes"
+                message, hint = f"`${{{name}}}` is too long", f"at most {MOST_BYTES} bytes"
             context.report("unknown-name", at, message, key=False, hint=hint)
 
 
@@ -114,6 +119,9 @@ def read_request_line(context: ReadingContext, text: str, place: Place) -> tuple
     method, _, path = text.partition(" ")
     method, path = method.upper(), path.strip()
     problem = _check_request_line(text, method, path)
+    if len(path) > _LONGEST_PATH:
+        message = f"a path of {len(path)} characters is too long"
+        problem = message, f"write at most {_LONGEST_PATH}"
     if problem is not None:
         message, hint = problem
         context.report("bad-value", place, message, key=False, hint=hint)

@@ -19,7 +19,7 @@ from faultspec_conformance.session.observations import (
     ReportedResult,
     SharedKnowledge,
 )
-from faultspec_conformance.session.placeholders import fill_in
+from faultspec_conformance.session.placeholders import Room, fill_in
 from faultspec_conformance.session.sampling import ValueSource
 from faultspec_conformance.session.sampling.tokens import Tokens, seed_tokens
 
@@ -86,11 +86,12 @@ class Session:
     ) -> dict[str, object]:
         """Return configured values with their placeholders filled in, each after the earlier ones.
 
-        ``known``: names that they may contain.
+        ``known``: names that they may contain. Raises Unanswered for too long values.
         """
         made: dict[str, object] = {}
+        room = Room()
         for name, value in values.items():
-            made[name] = fill_in(self.source, value, {**known, **made})
+            made[name] = fill_in(self.source, value, {**known, **made}, room=room)
         return made
 
     def canary(self, kind: Literal["secret", "email", "value", "address"]) -> Canary:
