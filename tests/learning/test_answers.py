@@ -1,8 +1,10 @@
 """Observed errors are grouped by the shape of their bodies, and become examples of a document."""
 
+import json
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +14,7 @@ from faultspec_conformance.learning.answers import ErrorAnswer, group_shapes, re
 from faultspec_conformance.learning.document import document_errors
 from faultspec_conformance.learning.draft import draft_taxonomy
 from faultspec_conformance.learning.first import one_shape
+from faultspec_conformance.learning.sightings import describe_errors
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -114,3 +117,27 @@ def test_the_document_of_a_service_stays() -> None:
     reference = {"$ref": "#/components/schemas/Error2"}
     assert found["410"]["content"]["application/json"]["schema"] == reference
     assert document["components"]["schemas"]["Error"] == {}
+
+
+@pytest.mark.parametrize("shape", ["members", "items", "levels"])
+def test_a_body_of_many_values_is_not_learned(shape: str) -> None:
+    """A shape has at most five hundred values, wherever they stand; the first look says so."""
+    bodies = {
+        size: {
+            "members": {f"m{n}": n for n in range(size)},
+            "items": {"errors": [{"code": f"c{n}"} for n in range(size // 2)]},
+            "levels": {f"m{n}": {"a": {"b": n}} for n in range(size // 3)},
+        }[shape]
+        for size in (480, 2_500)
+    }
+    seen = [
+        (exchange(404, "application/json", json.dumps(body).encode()), False)
+        for body in bodies.values()
+    ]
+    answers = [*read_errors(seen)]
+    assert [each.too_large for each in answers] == [False, True]
+    shapes = group_shapes(answers)
+    assert [len(each.answers) for each in shapes] == [1]
+    said = " ".join(describe_errors(answers, shapes))
+    assert "no shape is learned from 1 of them, of more than 500 values; 404 of GET /things" in said
+    assert "no JSON object" not in said

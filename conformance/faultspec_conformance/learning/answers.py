@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from genson import SchemaBuilder  # type: ignore[import-untyped]  # it has no types
@@ -11,6 +12,11 @@ from faultspec.exchange.model import Exchange
 from faultspec.openapi.nodes import mapping
 from faultspec.runtime.codecs import media_essence
 
+MOST_VALUES = 500
+"""Values of a body whose shape is learned. Envelopes with a hundred details have as many; of
+thousands of members, each may be one of the data, and a draft has lines for each.
+"""
+
 #: The levels of a body that are compared. Envelopes nest their code at most two objects deep.
 _COMPARED = 3
 
@@ -18,8 +24,8 @@ _COMPARED = 3
 @dataclass(frozen=True, slots=True)
 class ErrorAnswer:
     """An answer with 4xx or 5xx. ``operation``: ``METHOD /template``, None if the document has no
-    such operation. ``body``: the JSON value, None if the body is not JSON. ``quotable``: it
-    contains nothing that an error may not.
+    such operation. ``body``: the JSON value, None if the body is not JSON or ``too_large``, with
+    more than `MOST_VALUES` values. ``quotable``: it contains nothing that an error may not.
     """
 
     operation: str | None
@@ -27,6 +33,7 @@ class ErrorAnswer:
     media_type: str
     body: object
     quotable: bool = True
+    too_large: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,27 @@ def read_errors(exchanges: Iterable[tuple[Exchange, bool]]) -> Iterator[ErrorAns
             decoded = decode_body(body, media_type)
             value = decoded.value if decoded.codec is JSON else None
             media = media_essence(media_type or "")
-            yield ErrorAnswer(exchange.operation, status, media, value, quotable=not leaks)
+            is_large = next(islice(_values(value), MOST_VALUES, None), None) is not None
+            yield ErrorAnswer(
+                exchange.operation,
+                status,
+                media,
+                None if is_large else value,
+                quotable=not leaks,
+                too_large=is_large,
+            )
+
+
+def _values(value: object) -> Iterator[bool]:
+    """An item for each value of a body."""
+    left = [value]
+    while left:
+        yield True
+        match left.pop():
+            case Mapping() as members:
+                left += members.values()
+            case list() as items:
+                left += items
 
 
 def group_shapes(answers: Iterable[ErrorAnswer]) -> tuple[BodyShape, ...]:

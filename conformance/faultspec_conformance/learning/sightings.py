@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
+from faultspec_conformance.learning.answers import MOST_VALUES, BodyShape, ErrorAnswer
 
 #: Operations that a sentence names.
 _NAMED = 3
@@ -19,7 +19,17 @@ def describe_errors(
         return
     statuses = ", ".join(map(str, sorted({answer.status for answer in answers})))
     yield f"observed {len(answers)} errors with the statuses {statuses}"
-    others = [answer for answer in answers if not isinstance(answer.body, Mapping)]
+    large = [answer for answer in answers if answer.too_large]
+    if large:
+        yield (
+            f"no shape is learned from {len(large)} of them, of more than {MOST_VALUES} values; "
+            f"{_places(large)}"
+        )
+    others = [
+        answer
+        for answer in answers
+        if not answer.too_large and not isinstance(answer.body, Mapping)
+    ]
     if others:
         types = sorted({answer.media_type or "no media type" for answer in others})
         yield f"{len(others)} of them are no JSON object: {', '.join(types)}; {_places(others)}"
