@@ -138,6 +138,8 @@ def test_a_body_of_many_values_is_not_learned(shape: str) -> None:
     assert [each.too_large for each in answers] == [False, True]
     shapes = group_shapes(answers)
     assert [len(each.answers) for each in shapes] == [1]
-    said = " ".join(describe_errors(answers, shapes))
-    assert "no shape is learned from 1 of them, of more than 500 values; 404 of GET /things" in said
-    assert "no JSON object" not in said
+    shown = " ".join(describe_errors(answers, shapes))
+    assert (
+        "no shape is learned from 1 of them, of more than 500 values; 404 of GET /things" in shown
+    )
+    assert "no JSON object" not in shown

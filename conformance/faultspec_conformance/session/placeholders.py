@@ -50,7 +50,7 @@ def fill_in(
     """
     room = room or Room()
     if isinstance(value, str):
-        return _fill_in_leaf(source, value, saved or {}, schema, room)
+        return _fill_in_leaf(source, value, saved or {}, schema, room=room)
     if isinstance(value, dict | list):
         node = sampling.merge_all_of(source.document, schema or {})
         if isinstance(value, list):
@@ -106,7 +106,7 @@ def _known_text(found: re.Match[str], known: Mapping[str, object]) -> str:
 
 
 def _fill_in_leaf(
-    source: ValueSource, text: str, saved: Mapping[str, object], schema: Schema, room: Room
+    source: ValueSource, text: str, saved: Mapping[str, object], schema: Schema, *, room: Room
 ) -> object:
     whole = NAMES.fullmatch(text)
     if whole is not None and whole[1] in saved:
