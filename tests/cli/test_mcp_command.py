@@ -194,3 +194,33 @@ def test_a_signal_ends_the_server_while_its_input_is_open(tmp_path: Path) -> Non
 
 
 CLIENT = {"name": "client", "version": "1"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is bounded on Linux")
+def test_a_question_ends_at_its_limit_of_memory(tmp_path: Path) -> None:
+    """A search in a taxonomy of 15 MB is refused in bounded memory, and the next question is
+    answered.
+    """
+    (tmp_path / "taxonomy.yaml").write_text(
+        "faultspec: 1\n"
+        "taxonomy: {name: large, version: 1.0.0, title: Large, owner: nobody}\n"
+        "domains: {request: What}\n"
+        "envelopes: {error: {media_type: application/json, shape: {code: $code}}}\n"
+        "codes:\n"
+        f'  absent: {{summary: "{"x " * 7_500_000}", domain: request, http: 400}}\n'
+    )
+    program = ["-c", "from faultspec.cli import main; main()", "mcp"]
+
+    async def ask() -> tuple[bool, str, bool]:
+        server = StdioServerParameters(command=sys.executable, args=program, cwd=tmp_path)
+        async with Client(stdio_client(server)) as client:
+            searched = await client.call_tool("search", {"words": "zebra crossing"})
+            explained = await client.call_tool("explain", {"name": "zebra"})
+        texts = [part.text for part in (*searched.content, *explained.content)]  # type: ignore[union-attr]
+        return searched.is_error, texts[0], "unknown" in texts[1]
+
+    assert asyncio.run(ask()) == (
+        True,
+        "Error executing tool search: this takes more than 288 MiB of memory",
+        True,
+    )

@@ -100,7 +100,7 @@ COMMANDS: Mapping[str, Command] = {
         None,
     ),
     "mcp": Command(
-        "faultspec.cli.mcp:command", "Explain codes and findings to coding assistants.", None, None
+        "faultspec.cli.mcp:command", "Explain codes and findings to coding assistants.", None
     ),
     "demo": Command(
         "faultspec.cli.demo:command",

@@ -14,7 +14,7 @@ import click
 
 from faultspec.cli.explanations import Explanations, code_address, load_explanations
 from faultspec.cli.extra import is_installed, refuse_missing, require_conformance
-from faultspec.cli.interruption import INTERRUPTED, TimeIsUp, limit_computing
+from faultspec.cli.interruption import INTERRUPTED, MOST_MEMORY, TimeIsUp, limit_computing
 from faultspec.cli.secrets import bypass_masks
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Taxonomy
@@ -209,6 +209,8 @@ def build_server(path: str | None) -> "MCPServer":
                 yield
         except (NoExplanation, TimeIsUp) as error:
             raise ToolError(str(error)) from None
+        except MemoryError:
+            raise ToolError(f"this takes more than {MOST_MEMORY} MiB of memory") from None
 
     # Only the main thread can be interrupted; the library calls other functions in threads.
 
