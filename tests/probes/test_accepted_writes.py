@@ -100,6 +100,8 @@ class Garage:
         identifier = f"car-{next(self.numbers):04}"
         car = {"owner": None, "doors": 4, "status": "new", **body, "id": identifier}
         stored = {**car, "owner": "someone else"} if "creation-differs" in self.habits else car
+        if "read-names-another" in self.habits:
+            stored = {**car, "id": "car-9999"}
         if "creation-lost" not in self.habits:
             self.cars[identifier] = stored
         if "creation-doubled" in self.habits:
@@ -207,6 +209,7 @@ def judge(script: Script) -> tuple[list[tuple[str, str, str]], HttpSession]:
         ("creation-lost", "writes/created", "no `car` is stored"),
         ("creation-doubled", "writes/created", "stored 2 of `car`"),
         ("creation-differs", "writes/created", "but a read shows `someone else`"),
+        ("read-names-another", "writes/created", "as `id` (201), but a read shows `car-9999`"),
         ("confirms-and-keeps", "writes/updated", "confirms a new `owner`"),
         ("put-lost", "writes/updated", "is as before"),
         ("patch-lost", "writes/updated", "is as before"),

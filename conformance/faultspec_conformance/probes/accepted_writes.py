@@ -263,22 +263,32 @@ class _Lifetime:
         )
 
     def _check_values(self, state: Observation) -> Iterator[Outcome]:
-        """Check that a read shows the values that the answer to the creation confirms."""
+        """Check that a read shows the values that the answer to the creation confirms, and the
+        id.
+        """
         body, creation = self.resource.body, self.resource.creation
         operation = self.kind.operation("create")
         if not isinstance(body, dict) or operation is None or may_be_pending(creation):
             return
-        names = confirmed_members(creation, body) - self._choices(operation)
-        differing = differing_members(body, names, state)
+        ids = self._shown_ids(creation, body)
+        names = confirmed_members(creation, body) - self._choices(operation) | ids.keys()
+        expected = {**body, **ids}
+        differing = differing_members(expected, names, state)
         if differing:
             self.settle()
             state = self.get()
-            differing = differing_members(body, names & differing.keys(), state)
+            differing = differing_members(expected, names & differing.keys(), state)
         for name, value in differing.items():
-            message = f"{creation.exchange.operation} confirms {_quote(body[name])} as `{name}` "
+            message = f"{creation.exchange.operation} confirms {_quote(expected[name])} as `{name}` "
             message += f"({creation}), but a read shows {_quote(value)}"
             evidence = (creation, state)
             yield failed(_CREATED, message, *evidence, pointer=f"/{name}", variant="differs")
+
+    def _shown_ids(self, creation: Observation, body: Mapping[str, object]) -> dict[str, object]:
+        """Return the members of a creation's answer that have the id by which it is read."""
+        shown, id = find_representation(creation, body), self.resource.id
+        names = shown.keys() & {"id", last_placeholder(self.kind)}
+        return {name: shown[name] for name in names if is_equal_value(shown[name], id)}
 
     def _choices(self, operation: ServiceOperation) -> set[str]:
         """Return the members whose values are choices, such as a state that goes on by itself."""
