@@ -279,8 +279,8 @@ class _Lifetime:
             state = self.get()
             differing = differing_members(expected, names & differing.keys(), state)
         for name, value in differing.items():
-            message = f"{creation.exchange.operation} confirms {_quote(expected[name])} as `{name}` "
-            message += f"({creation}), but a read shows {_quote(value)}"
+            message = f"{creation.exchange.operation} confirms {_quote(expected[name])} as "
+            message += f"`{name}` ({creation}), but a read shows {_quote(value)}"
             evidence = (creation, state)
             yield failed(_CREATED, message, *evidence, pointer=f"/{name}", variant="differs")
 
