@@ -41,8 +41,8 @@ GATEWAY = "FAULTSPEC_GATEWAY"
 #: The events of Python that precede traffic on the network, each with the position of the address.
 _NETWORK = {"socket.connect": 1, "socket.sendto": 1, "socket.sendmsg": 1, "socket.getaddrinfo": 0}
 
-#: Bytes of data that the process may have: a schema that multiplies takes gigabytes, a small
-#: document up to 310 MB.
+#: Bytes of data that the process may have: a schema that multiplies takes gigabytes, the
+#: closed documents of `test_contacts` take 310 MB.
 _MEMORY = 448 * 1024**2
 
 _planned: Counter[str] = Counter()
