@@ -553,7 +553,7 @@ def test_the_generator_is_ended_when_it_takes_too_much_memory() -> None:
     document = openapi.read({**SMALL, "paths": {"/a": {"post": operation}}})
     result = generate(plan_for(document), lambda _: GatewayAnswer(Response(200)), lambda: False)
     assert result.trouble is not None
-    assert "ended with 1" in result.trouble
+    assert result.trouble.startswith("schemathesis ended with")
 
 
 @pytest.mark.usefixtures("written_once")
