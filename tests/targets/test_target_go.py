@@ -2,7 +2,6 @@
 say.
 """
 
-import difflib
 import json
 import os
 import shutil
@@ -19,11 +18,9 @@ from faultspec.render import render
 from faultspec.targets import SHIPPED
 from faultspec.targets.go import package_name
 from faultspec.targets.vectors import exclusion_reasons
-from paths import ROOT
-from support.command_line import faultspec
-from support.evolving import shop
 from support.once import build_once
 from targets.answers_of_python import check_answers, error_cases, status_cases
+from targets.laws_of_ports import add_a_code, check_refusal
 from targets.test_large_taxonomies import many_codes
 from targets.test_typescript import Compiled, compiled, every_taxonomy
 
@@ -154,29 +151,14 @@ def test_a_boundary_in_go_answers_a_status_as_pythons_does(
 
 def test_a_new_code_only_adds_lines_of_go() -> None:
     """Of the files that a taxonomy decides; the others stay as they are."""
-    before = render(shop(), TARGETS[:1], "t.yaml")
-    after = render(shop(new_code=True), TARGETS[:1], "t.yaml")
-    assert before.keys() == after.keys()
-    changed = {path for path, text in before.items() if after[path] != text}
-    assert changed == {"go/shoperrors/catalog.json", "go/shoperrors/codes.go"}
-    for path in changed:
-        removed = [
-            line
-            for line in difflib.ndiff(before[path].splitlines(), after[path].splitlines())
-            if line.startswith("- ")
-        ]
-        assert removed == [], path
+    tree = add_a_code(TARGETS[0])
+    assert tree.before.keys() == tree.after.keys()
+    assert tree.changed == {"go/shoperrors/catalog.json", "go/shoperrors/codes.go"}
 
 
 def test_a_taxonomy_that_go_cannot_read_is_refused(tmp_path: Path) -> None:
     """The diagnostic names the file and each envelope, and nothing is written."""
-    shutil.copy(ROOT / "tests/taxonomies/formats.yaml", tmp_path)
-    done = faultspec("compile", "formats.yaml", "--target", "go", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "The bodies of the envelope form are not JSON." in done.stderr
-    assert "[unsupported-envelope]" in done.stderr
-    assert "hint: use the targets python and typescript" in done.stderr
-    assert not (tmp_path / "generated").exists()
+    check_refusal("go", tmp_path)
 
 
 @pytest.mark.full

@@ -2,7 +2,6 @@
 say.
 """
 
-import difflib
 import json
 import shutil
 import subprocess
@@ -19,12 +18,10 @@ from faultspec.runtime import retry_after
 from faultspec.targets import SHIPPED
 from faultspec.targets.java import base_name
 from faultspec.targets.vectors import exclusion_reasons
-from paths import ROOT
-from support.command_line import faultspec
-from support.evolving import shop
 from support.java import JAVA, compile_java, compile_package, needs_javac
 from support.once import build_once
 from targets.answers_of_python import check_answers, error_cases, status_cases
+from targets.laws_of_ports import add_a_code, check_refusal
 from targets.test_large_taxonomies import many_codes
 from targets.test_typescript import Compiled, compiled, every_taxonomy
 
@@ -226,30 +223,16 @@ def test_a_boundary_in_java_answers_a_status_as_pythons_does(
 
 def test_a_new_code_only_adds_lines_of_java() -> None:
     """It adds a file, and lines to those that a taxonomy decides; the others stay as they are."""
-    before = render(shop(), TARGETS[:1], "t.yaml")
-    after = render(shop(new_code=True), TARGETS[:1], "t.yaml")
-    assert len(after.keys() - before.keys()) == 1
-    changed = {path for path, text in before.items() if after[path] != text}
-    assert {path.rsplit("/", 1)[1] for path in changed} == {
+    tree = add_a_code(TARGETS[0])
+    assert len(tree.after.keys() - tree.before.keys()) == 1
+    assert {path.rsplit("/", 1)[1] for path in tree.changed} == {
         *("ShopException.java", "Codes.java", "Constructors.java", "catalog.json"),
     }
-    for path in changed:
-        removed = [
-            line
-            for line in difflib.ndiff(before[path].splitlines(), after[path].splitlines())
-            if line.startswith("- ")
-        ]
-        assert removed == [], path
 
 
 def test_a_taxonomy_that_java_cannot_read_is_refused(tmp_path: Path) -> None:
     """The diagnostic names the file and each envelope, and nothing is written."""
-    shutil.copy(ROOT / "tests/taxonomies/formats.yaml", tmp_path)
-    done = faultspec("compile", "formats.yaml", "--target", "java", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "The bodies of the envelope form are not JSON." in done.stderr
-    assert "[unsupported-envelope]" in done.stderr
-    assert not (tmp_path / "generated").exists()
+    check_refusal("java", tmp_path)
 
 
 @pytest.mark.full

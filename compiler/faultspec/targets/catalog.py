@@ -4,25 +4,34 @@ Languages whose bindings are a fixed program over data (Go, Java) share it. Ever
 needs the taxonomy has been made here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.language.conditions import ConditionalRule, StatusRange
+from faultspec.language.conditions import ConditionalRule
 from faultspec.language.model import Code, Envelope, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template
 from faultspec.targets import TargetError, python
 from faultspec.targets import schema as schemas
+from faultspec.targets.data_rows import (
+    Json,
+    constant_row,
+    derived_headers,
+    mark_row,
+    needed_slots,
+    required_header_rows,
+    span_rows,
+)
 from faultspec.targets.doc_text import NO_MESSAGE, message_template, plain_policy
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model
 from faultspec.targets.python import clients, facts
 from faultspec.targets.python.bare_codes import bare_codes, general_codes
-from faultspec.targets.python.constructors import allowed_details, flag_key, parameter_slots
+from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.names import distinct_codes
 from faultspec.targets.python.wire import (
     DECIDED,
@@ -30,10 +39,7 @@ from faultspec.targets.python.wire import (
     envelope_row,
     header_of,
 )
-from faultspec.targets.typescript.servers import derived_headers
 from faultspec.targets.vectors import exclusion_reasons
-
-Json = dict[str, Any]
 
 #: The headers that an adapter fills itself where an answer requires them.
 SUPPLIED: Mapping[str, str] = {"Retry-After": "1", "WWW-Authenticate": "Bearer"}
@@ -70,7 +76,7 @@ def catalog(taxonomy: Taxonomy, model: Model, target: str) -> Json:
         ],
         "slots": list(_slots(taxonomy)),
         "carried": list(carried_headers(taxonomy)),
-        "constants": list(map(_constant, facts.constants_of_all(taxonomy))),
+        "constants": list(map(constant_row, facts.constants_of_all(taxonomy))),
         "policies": {
             policy.name: _data(plain_policy(policy.policy))
             for policy in taxonomy.retry_policies.values()
@@ -87,12 +93,10 @@ def catalog(taxonomy: Taxonomy, model: Model, target: str) -> Json:
         "undeclared_key": python.undeclared_key(taxonomy) or "",
         "bare": list(_bare(taxonomy)),
         "supplied": dict(SUPPLIED),
-        "needed": list(_needed_slots(taxonomy)),
+        "needed": [slot for slot in needed_slots(taxonomy) if slot not in DECIDED],
         "correlation": _correlation(taxonomy),
-        "error_statuses": _spans(clients.error_statuses(taxonomy)),
-        "marks": [
-            {"present": list(mark.present), "equal": dict(mark.equal)} for mark in client.marks
-        ],
+        "error_statuses": span_rows(clients.error_statuses(taxonomy)),
+        "marks": list(map(mark_row, client.marks)),
         "key_header": key.key.at if key is not None and client.key_header else "",
         "key_methods": list(client.keyed) if client.key_header else [],
     }
@@ -139,7 +143,7 @@ def _code(operation: str | None, code: Code, taxonomy: Taxonomy) -> Json:
         "operation": operation or "",
         "wire": code.wire,
         "status": code.http.default or 0,
-        "statuses": _spans(code.http.statuses),
+        "statuses": span_rows(code.http.statuses),
         "status_rules": _rules(code.http.rules),
         "summary": code.summary,
         "message": message_template(code),
@@ -154,23 +158,14 @@ def _code(operation: str | None, code: Code, taxonomy: Taxonomy) -> Json:
         "domain": code.domain or "",
         "actions": list(code.actions),
         "envelope": schemas.own_envelope(taxonomy, operation, code).name,
-        "constants": list(map(_constant, facts.constants_of_code(code, taxonomy))),
-        "required": [
-            {"name": header, "on": _spans(on)}
-            for header, on in facts.required_headers(code, taxonomy).items()
-        ],
+        "constants": list(map(constant_row, facts.constants_of_code(code, taxonomy))),
+        "required": required_header_rows(code, taxonomy),
         "derived": list(derived_headers(code, taxonomy)),
         "defaults": {slot: values[0] for slot, values in code.facts.items() if values},
         "flagged": flag is not None
         and code.details_schema is None
         and flag in allowed_details(code),
     }
-
-
-def _needed_slots(taxonomy: Taxonomy) -> Iterator[str]:
-    """The slots that an envelope requires, that are never null, and that nothing makes."""
-    named = (slot for each in taxonomy.envelopes.values() for slot in parameter_slots(each))
-    yield from (slot for slot in dict.fromkeys(named) if slot not in DECIDED)
 
 
 def _correlation(taxonomy: Taxonomy) -> Json:
@@ -217,7 +212,7 @@ def _rules(rules: Iterable[ConditionalRule]) -> list[Json]:
                 {
                     "fact": test.fact,
                     "values": list(test.values),
-                    "ranges": _spans(facts.merge_ranges(test.ranges)),
+                    "ranges": span_rows(facts.merge_ranges(test.ranges)),
                 }
                 for test in rule.when
             ],
@@ -302,12 +297,22 @@ def _status_code(status: int, taxonomy: Taxonomy) -> str | None:
     return nearest[0] if len(nearest) == 1 else None
 
 
-def _claims(status: int, taxonomy: Taxonomy) -> list[str]:
+def _claims(status: int, taxonomy: Taxonomy) -> Sequence[str]:
     """The codes that may have a status, those of operations too; else the code of its fallback."""
-    claimed = [code.name for code in _distinct(taxonomy).values() if code.http.allows(status)]
+    claimed = _codes_by_status(taxonomy).get(status, ())
     fallback = taxonomy.fallback_for(status)
     stands = _distinct(taxonomy).get((fallback.code if fallback is not None else None) or "")
     return claimed or ([] if stands is None else [stands.name])
+
+
+@memoize
+def _codes_by_status(taxonomy: Taxonomy) -> Mapping[int, Sequence[str]]:
+    """The codes that may have each status."""
+    found: dict[int, list[str]] = {}
+    for code in _distinct(taxonomy).values():
+        for status in code.http.allowed_statuses():
+            found.setdefault(status, []).append(code.name)
+    return found
 
 
 @memoize
@@ -343,11 +348,3 @@ def _general_codes(taxonomy: Taxonomy) -> Mapping[int, str]:
 
 def _identity(taxonomy: Taxonomy) -> Mapping[str, Verbatim]:
     return {name: Verbatim(name) for name in taxonomy.codes}
-
-
-def _constant(constant: facts.Constant) -> Json:
-    return {"name": constant.name, "value": constant.value, "on": _spans(constant.on)}
-
-
-def _spans(spans: Iterable[StatusRange]) -> list[list[int]]:
-    return [[span.low, span.high] for span in spans]

@@ -8,11 +8,12 @@ from typing import NamedTuple
 from faultspec.language.model import DetailMember, Schema, Taxonomy
 from faultspec.language.spelling import pascal, words
 from faultspec.targets import schema as schemas
-from faultspec.targets.catalog import Json, catalog
+from faultspec.targets.catalog import catalog
+from faultspec.targets.data_rows import Json
 from faultspec.targets.doc_text import code_paragraphs
 from faultspec.targets.filters import take_unique, visible
 from faultspec.targets.literals import Verbatim
-from faultspec.targets.model import Model
+from faultspec.targets.model import Model, detail_row
 from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.names import distinct_codes
 
@@ -148,10 +149,8 @@ def _field(key: str, member: DetailMember, taken: set[str], taxonomy: Taxonomy) 
     kind = _type(member.schema)
     if (optional or "null" in member.schema.types) and kind in _TYPES.values():
         kind = f"*{kind}"
-    registered = taxonomy.detail_keys.get(key)
-    doc = member.schema.description or (registered.summary if registered else None) or ""
     tag = f'`json:"{key},omitempty"`' if optional else f'`json:"{key}{"," * (key == "-")}"`'
-    return GoField(name, kind, tag, _doc(doc))
+    return GoField(name, kind, tag, _doc(detail_row(member, taxonomy).description))
 
 
 def _type(schema: Schema) -> str:

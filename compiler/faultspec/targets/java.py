@@ -9,11 +9,12 @@ from typing import NamedTuple
 from faultspec.language.model import Code, DetailMember, Schema, Taxonomy
 from faultspec.language.spelling import pascal
 from faultspec.targets import schema as schemas
-from faultspec.targets.catalog import Json, catalog
+from faultspec.targets.catalog import catalog
+from faultspec.targets.data_rows import Json
 from faultspec.targets.doc_text import code_paragraphs, deprecation_terms
 from faultspec.targets.filters import constant, take_unique, visible
 from faultspec.targets.go import package_name
-from faultspec.targets.model import Model
+from faultspec.targets.model import Model, detail_row
 from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.names import distinct_codes
 
@@ -284,8 +285,7 @@ def _type(schema: Schema, depth: int = 0) -> tuple[str, str]:
 def _tags(
     members: Mapping[str, DetailMember], components: tuple[JavaComponent, ...], taxonomy: Taxonomy
 ) -> Iterator[tuple[str, str]]:
-    for component, (key, member) in zip(components, members.items(), strict=False):
-        registered = taxonomy.detail_keys.get(key)
-        doc = member.schema.description or (registered.summary if registered else None)
+    for component, member in zip(components, members.values(), strict=False):
+        doc = detail_row(member, taxonomy).description
         if doc:
             yield f"@param {component.name}", doc

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal
 from urllib.parse import parse_qsl, quote, urljoin, urlsplit
 
-from faultspec.exchange.model import Response
+from faultspec.exchange.model import Response, first_header
 from faultspec.runtime.codecs import media_essence
 from faultspec_conformance.drivers.http import is_loopback_host
 
@@ -75,8 +75,7 @@ def read_reference(reference: str, url: str) -> Mention | None:
 
 def response_media_type(response: Response) -> str:
     """The media type of an answer in lower case, without parameters; "" if it has none."""
-    fields = (value for name, value in response.headers if name.lower() == "content-type")
-    return media_essence(next(fields, ""))
+    return media_essence(first_header(response.headers, "content-type"))
 
 
 @dataclass(frozen=True, slots=True)

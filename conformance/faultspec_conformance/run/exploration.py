@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote, urlencode, urlsplit
 
 from faultspec.exchange.body import decode_body
-from faultspec.exchange.model import Request, Response
+from faultspec.exchange.model import Response
 from faultspec.openapi.service import Description, read_at
 from faultspec.openapi.text import parse_leniently
 from faultspec_conformance.config import NOBODY, ServiceConfig
@@ -34,7 +34,7 @@ from faultspec_conformance.learning.routes import (
     sibling_path,
     with_last_placeholder,
 )
-from faultspec_conformance.session.discovery import fetch_description
+from faultspec_conformance.session.discovery import document_request, fetch_description
 from faultspec_conformance.session.endings import ends_session
 from faultspec_conformance.session.observation import list_items
 from faultspec_conformance.session.options import Unreachable
@@ -307,13 +307,11 @@ class _Search:
         """The answer to a GET of the ordinary caller; None if there is none, or no request left."""
         if self.driver.requests >= self._last or self.driver.remaining < self._end:
             return None
-        fields = {
-            "accept": ("Accept", "application/json, */*;q=0.8"),
-            "user-agent": ("User-Agent", "faultspec-conform"),
-        }
+        request = document_request(target)
         caller = next(iter(self.target.identities.values()), NOBODY)
+        fields = {name.lower(): (name, value) for name, value in request.headers}
         fields |= {name.lower(): (name, value) for name, value in caller.headers}
-        answer = self.driver.send(Request("GET", target, tuple(fields.values())))
+        answer = self.driver.send(replace(request, headers=tuple(fields.values())))
         return None if isinstance(answer, NoAnswer) else answer
 
 

@@ -54,7 +54,7 @@ def fetch_description(
     if target.openapi_file is not None:
         return _describe_file(target.openapi_file, target, driver, path)
     if target.openapi is None and target.path is not None:
-        answer = driver.send(_get("/"))
+        answer = driver.send(document_request("/"))
         if isinstance(answer, NoAnswer):
             return _classify_silence(answer)
         note = "no OpenAPI document is given, so only the operations of the configuration are asked"
@@ -63,7 +63,7 @@ def fetch_description(
         return _describe_configured(target.openapi, target, driver, path)
     places = [path + place for place in _USUAL_PLACES]
     for place in places:
-        answer = driver.send(_get(place))
+        answer = driver.send(document_request(place))
         if isinstance(answer, NoAnswer):
             return _classify_silence(answer)
         if answer.status == 200 and answer.cut is None:
@@ -106,7 +106,7 @@ def _describe_file(
         parts = {file_url(part): read_part(part) for part in target.openapi_parts}
     except UnreadableDocument as error:
         return Unreachable(str(error))
-    answer = driver.send(_get("/"))
+    answer = driver.send(document_request("/"))
     if isinstance(answer, NoAnswer):
         return _classify_silence(answer)
     return read_at(document, path, address=file_url(file), files=parts)
@@ -169,17 +169,18 @@ def _classify_silence(answer: NoAnswer) -> Unreachable | NoAnswer:
 
 def _fetch(place: str, target: ServiceConfig, driver: HttpDriver) -> Response | NoAnswer:
     if not place.startswith("http"):
-        return driver.send(_get(place))
+        return driver.send(document_request(place))
     parts = urlsplit(place)
     base = f"{parts.scheme}://{parts.netloc}"
-    request = _get(parts.path + (f"?{parts.query}" if parts.query else ""))
+    request = document_request(parts.path + (f"?{parts.query}" if parts.query else ""))
     if base == driver.base:
         return driver.send(request)
     with HttpDriver(base, replace(target.limits, requests=1)) as other:
         return other.send(request)
 
 
-def _get(path: str) -> Request:
+def document_request(path: str) -> Request:
+    """A GET of what may be a document, of no caller."""
     return Request(
         "GET",
         path,

@@ -3,13 +3,21 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from faultspec.language.conditions import ConditionalRule, StatusRange
+from faultspec.language.conditions import ConditionalRule
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.routes import plain_route
 from faultspec.runtime.places import Places
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import python
 from faultspec.targets import schema as schemas
+from faultspec.targets.data_rows import (
+    constant_row,
+    derived_headers,
+    mark_row,
+    needed_slots,
+    required_header_rows,
+    span_rows,
+)
 from faultspec.targets.literals import Verbatim, key
 from faultspec.targets.model import Model
 from faultspec.targets.python import clients, facts
@@ -146,7 +154,7 @@ def server_rows(
             for written in [envelope_row(one)]
         },
         envelope=envelope,
-        constants=list(map(_constant, facts.constants_of_all(taxonomy))),
+        constants=list(map(constant_row, facts.constants_of_all(taxonomy))),
         fallbacks=[
             {"low": each.on.low, "high": each.on.high, "code": each.code}
             for each in sorted(taxonomy.fallbacks, key=lambda each: each.on.width)
@@ -156,7 +164,7 @@ def server_rows(
         general=[[on, str(code)] for on, code in general_codes(taxonomy, identity).items()],
         internal=internal,
         undeclared_key=python.undeclared_key(taxonomy) if internal else None,
-        needed={slot: members[slot] for slot in _needed_slots(taxonomy, members)},
+        needed={slot: members[slot] for slot in needed_slots(taxonomy) if slot in members},
         made={
             field.slot: format_
             for field in taxonomy.fields()
@@ -170,7 +178,7 @@ def server_rows(
                 "enveloped": python.has_envelope(surface),
                 "methods": [method.upper() for method in surface.match.methods],
                 "routes": [list(plain_route(route)) for route in surface.match.routes],
-                "statuses": _spans(surface.match.statuses),
+                "statuses": span_rows(surface.match.statuses),
             }
             for surface in python.boundary_surfaces(taxonomy)
         ],
@@ -195,8 +203,8 @@ def server_rows(
 def _client(taxonomy: Taxonomy) -> TypeScriptClientRows:
     rows = clients.client_rows(taxonomy)
     return TypeScriptClientRows(
-        statuses=_spans(clients.error_statuses(taxonomy)),
-        marks=[{"present": list(mark.present), "equal": dict(mark.equal)} for mark in rows.marks],
+        statuses=span_rows(clients.error_statuses(taxonomy)),
+        marks=list(map(mark_row, rows.marks)),
         key_header=rows.key_header,
         keyed=rows.keyed if rows.key_header else (),
     )
@@ -279,11 +287,8 @@ def _sender_facts(code: Code, taxonomy: Taxonomy, members: Mapping[str, str]) ->
             for slot, values in code.facts.items()
             if values and slot in members
         },
-        "headers": [
-            {"name": header, "on": _spans(on)}
-            for header, on in facts.required_headers(code, taxonomy).items()
-        ],
-        "constants": list(map(_constant, facts.constants_of_code(code, taxonomy))),
+        "headers": required_header_rows(code, taxonomy),
+        "constants": list(map(constant_row, facts.constants_of_code(code, taxonomy))),
         "statusRules": _status_rules(code.http.rules),
         "derived": list(derived_headers(code, taxonomy)),
     }
@@ -294,41 +299,9 @@ def _status_rules(rules: Sequence[ConditionalRule]) -> list[Json]:
     return [{**row, "then": rule.then} for row, rule in zip(rule_rows(rules), rules, strict=True)]
 
 
-def derived_headers(code: Code, taxonomy: Taxonomy) -> Iterator[Json]:
-    """The headers that repeat a detail: as text, as an entity tag, or as a wait in a unit."""
-    details = allowed_details(code) if code.details_schema is None else {}
-    for registered in taxonomy.detail_keys.values():
-        member = details.get(registered.name)
-        if registered.equals_header is None or member is None:
-            continue
-        header, types = registered.equals_header, member.schema.types
-        if header.lower() == "retry-after" and {*types} <= {"number", "integer"}:
-            yield {"header": header, "key": registered.name, "as": "wait"}
-        elif types == ("string",):
-            yield {
-                "header": header,
-                "key": registered.name,
-                "as": "tag" if header.lower() == "etag" else "text",
-            }
-
-
-def _constant(constant: facts.Constant) -> Json:
-    return {"name": constant.name, "value": constant.value, "on": _spans(constant.on)}
-
-
-def _spans(spans: Iterable[StatusRange]) -> list[list[int]]:
-    return [[span.low, span.high] for span in spans]
-
-
 def _header_places(places: Places) -> Iterator[Json]:
     """The headers that carry slots of an error that is sent: the first of each slot."""
     for slot, own in places.items():
         first = next((place for place in own if place.kind == "header"), None)
         if first is not None:
             yield {"slot": slot, "name": first.at, "pattern": first.pattern}
-
-
-def _needed_slots(taxonomy: Taxonomy, members: Mapping[str, str]) -> list[str]:
-    """The slots that an envelope requires, that are never null, and that nothing makes."""
-    found = [slot for each in taxonomy.envelopes.values() for slot in parameter_slots(each)]
-    return [slot for slot in dict.fromkeys(found) if slot in members]
