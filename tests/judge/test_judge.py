@@ -174,7 +174,7 @@ def test_an_error_that_keeps_the_contract_has_no_finding() -> None:
         (200, error("fine"), [], {"envelope/absent-on-success"}),
         (200, {"code": "not_found"}, [], set()),
         (200, {"id": 4}, [], set()),
-        (200, b"not json", [], set()),
+        (200, b"not json", [], {"success/content"}),
     ],
 )
 def test_each_clause_has_its_occasion(
@@ -849,7 +849,7 @@ def test_a_clause_without_its_construct_says_which_key_is_missing() -> None:
     assert families == {
         *("surface", "service", "provoke", "envelope", "code", "http", "framework", "auth"),
         *("client", "document", "fault", "details", "leaks", "writes", "batch"),
-        *("audit", "ids", "lists"),
+        *("audit", "ids", "lists", "success"),
     }
     assert all("`" in reason for reason in reasons.values() if reason is not None)
 

@@ -99,6 +99,11 @@ def _always_the_first(app: ASGIApp) -> ASGIApp:
     return rewriting(change)(app)
 
 
+def _cut_in_half(asked: Asked, answer: Answer) -> Answer:
+    """A success of which the second half of the body was never written."""
+    return replace(answer, body=answer.body[: len(answer.body) // 2])
+
+
 def _only_sent_ids(asked: Asked, answer: Answer) -> Answer:
     """The answer without an id, where the request had none."""
     if asked.header("x-correlation-id"):
@@ -123,6 +128,12 @@ MORE: Mapping[str, Sin] = {
             "a 401 has an id only if the request had one",
             ("C4",),
             on(_only_sent_ids, status=401),
+        ),
+        Sin(
+            "cut-success",
+            "the body of a 200 about notebooks ends in its middle",
+            ("C26",),
+            on(_cut_in_half, status=200, path=r"/notebooks.*", every=True),
         ),
     )
 }
@@ -747,6 +758,7 @@ KILLS: Mapping[str, Kill] = {
     "panics-on-one-route": caught("service/alive"),
     "creation-answers-the-first": caught("idempotency/distinct-keys"),
     "no-id-unless-sent": caught("correlation/generated"),
+    "cut-success": caught("success/content"),
     "page-skips-a-record": caught("lists/pages", of="archive"),
     "page-repeats-a-record": caught("lists/pages", of="archive"),
     "last-record-on-no-page": caught("lists/pages", of="archive"),

@@ -9,7 +9,7 @@ from typing import NamedTuple, NoReturn
 from faultspec.runtime.codecs import CODECS, Codec, find_codec, media_essence
 from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import steps
-from faultspec.runtime.reading import DEEPEST, MOST, UnreadableBody
+from faultspec.runtime.reading import DEEPEST, MOST, MalformedBody, UnreadableBody
 
 JSON = CODECS["JSON"]
 """The codec of bodies that have no media type."""
@@ -22,12 +22,15 @@ class DecodedBody(NamedTuple):
     """A body as a JSON-like value, or its ``problem``: the predicate of a sentence about the body.
 
     ``codec``: that of its format. ``readable``: False if the body may be sound, and was not read.
+    ``malformed``: whether no reader of the format can read it; one that is only beyond the bounds
+    is not.
     """
 
     value: object
     problem: str | None
     codec: Codec = JSON
     readable: bool = True
+    malformed: bool = False
 
     @property
     def has_lines(self) -> bool:
@@ -52,13 +55,13 @@ def decode_as(codec: Codec, body: bytes) -> DecodedBody:
         problem = f"is not read: `{codec.package}` is not installed"
         return DecodedBody(None, problem, codec, readable=False)
     if codec.name != "text" and not body.strip(b" \t\r\n"):
-        return DecodedBody(None, "is empty", codec)
+        return DecodedBody(None, "is empty", codec, malformed=True)
     if codec.name == "JSON lines":
         return _read_lines(codec, body)
     try:
         return DecodedBody(codec.decode(body), None, codec)
     except UnreadableBody as error:
-        return DecodedBody(None, str(error), codec)
+        return DecodedBody(None, str(error), codec, malformed=isinstance(error, MalformedBody))
 
 
 def _read_lines(codec: Codec, body: bytes) -> DecodedBody:
@@ -68,10 +71,10 @@ def _read_lines(codec: Codec, body: bytes) -> DecodedBody:
     for number, line in enumerate(body.split(b"\n"), 1):
         if not line.strip():
             continue
-        value, problem, *_ = read(line)
-        if problem is not None:
-            return DecodedBody(None, f"{problem} in line {number}", codec)
-        values.append(value)
+        found = read(line)
+        if found.problem is not None:
+            return found._replace(problem=f"{found.problem} in line {number}", codec=codec)
+        values.append(found.value)
     return DecodedBody(values, None, codec)
 
 
@@ -82,13 +85,13 @@ def read(body: bytes) -> DecodedBody:
     section 2.3).
     """
     if not body.strip(b" \t\r\n"):
-        return DecodedBody(None, "is empty")
+        return DecodedBody(None, "is empty", malformed=True)
     if has_too_many_values(body):
         return DecodedBody(None, f"has more than {MOST:,} values")
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
-        return DecodedBody(None, "is not UTF-8")
+        return DecodedBody(None, "is not UTF-8", malformed=True)
     try:
         value = _DECODER.decode(text)
     except _RepeatedNameError as error:
@@ -104,7 +107,7 @@ def read(body: bytes) -> DecodedBody:
             if isinstance(error, json.JSONDecodeError)
             else ""
         )
-        return DecodedBody(None, f"is not JSON{where}")
+        return DecodedBody(None, f"is not JSON{where}", malformed=True)
     if is_too_deep(body, value):
         return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
     return DecodedBody(value, None)

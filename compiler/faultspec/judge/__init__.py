@@ -8,6 +8,7 @@ from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
 from faultspec.judge.code import judge_original_code
 from faultspec.judge.collector import FindingCollector
+from faultspec.judge.content import judge_content
 from faultspec.judge.crash import judge_crash
 from faultspec.judge.decode import decode_answer
 from faultspec.judge.envelope import judge_envelope
@@ -60,6 +61,8 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
         _judge_bodiless(findings)
     if not is_error:
         judge_crash(findings, None, body)
+        if not bodiless:
+            judge_content(findings, body)
         judge_success(findings, claim, operation, body)
         judge_profile(findings)
         judge_renderings(findings, rendered, None)

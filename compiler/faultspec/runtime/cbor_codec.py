@@ -12,7 +12,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from importlib import import_module
 
-from .reading import DEEPEST, MOST, UnreadableBody
+from .reading import DEEPEST, MOST, MalformedBody, UnreadableBody
 
 #: Tags that refer to a value elsewhere: a shared one, and a text that was there before.
 _REFERENCES = frozenset({25, 29})
@@ -28,11 +28,11 @@ def read_cbor(body: bytes) -> object:
     scan = _Scan(body)
     scan.read_item(0)
     if scan.at != len(body):
-        raise UnreadableBody(f"is not CBOR (byte {scan.at}: more than one value)")
+        raise MalformedBody(f"is not CBOR (byte {scan.at}: more than one value)")
     try:
         value = cbor2.loads(b"".join(scan.untagged))
     except (cbor2.CBORError, ValueError, OverflowError):
-        raise UnreadableBody("is not CBOR") from None
+        raise MalformedBody("is not CBOR") from None
     return _as_json(value)
 
 
@@ -136,8 +136,8 @@ class _Scan:
         self.at += length
         return self.body[self.at - length : self.at]
 
-    def failure(self) -> UnreadableBody:
-        return UnreadableBody(f"is not CBOR (byte {self.at})")
+    def failure(self) -> MalformedBody:
+        return MalformedBody(f"is not CBOR (byte {self.at})")
 
 
 def _as_json(value: object) -> object:

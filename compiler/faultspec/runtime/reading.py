@@ -13,5 +13,9 @@ class UnreadableBody(ValueError):
     """
 
 
+class MalformedBody(UnreadableBody):
+    """A body is not in its format."""
+
+
 class UnsayableValue(ValueError):
     """A format has no way to write a value."""

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from typing import NoReturn
 
 from .extraction import scalar_text
-from .reading import DEEPEST, MOST, UnreadableBody, UnsayableValue
+from .reading import DEEPEST, MOST, MalformedBody, UnreadableBody, UnsayableValue
 
 _TEXT = "#text"
 _NAME = re.compile(r"[^\W\d][\w.-]*")
@@ -70,7 +70,7 @@ def read_xml(body: bytes) -> object:
         parser.Parse(body, True)
     except expat.ExpatError as error:
         where = f"line {error.lineno}, column {error.offset + 1}"
-        raise UnreadableBody(f"is not XML ({where})") from None
+        raise MalformedBody(f"is not XML ({where})") from None
     return reader.document
 
 

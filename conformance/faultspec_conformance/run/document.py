@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _AGREES, _CHALLENGE = "document/agrees", "document/challenge"
 
+_SCHEMA, _CONTENT = "document/schema", "success/content"
+
 _UNAUTHENTICATED, _AUTHENTICATE = 401, "WWW-Authenticate"
 
 #: The scheme at the beginning of a challenge (RFC 9110, 11.2): a word that is not the name of a
@@ -36,7 +38,7 @@ _SCHEME = re.compile(r"(?:^|,)\s*([!#$%&'*+.^_`|~\w-]+)(?=\s*(?:,|$)|\s+[^\s=])"
 _QUOTED_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 #: The clauses about the form of an answer, which a generated error can break.
-_FORM = ("document/media-type", "document/schema")
+_FORM = ("document/media-type", _SCHEMA)
 
 #: Keywords of JSON Schema about the structure of a body. A generated error may break others, such
 #: as `pattern` or `maxLength`, by its texts alone.
@@ -80,8 +82,9 @@ class DocumentHold:
         # The document would repeat what the taxonomy says. Routers redirect by themselves, and no
         # document lists that.
         silent = repeats or 300 <= status < _ERRORS
+        unread = any(finding.clause == _CONTENT for finding in findings)
         for clause, violations in () if silent else self.judge.violations(exchange):
-            if (clause, name, status) in self.contradicted:
+            if (clause, name, status) in self.contradicted or (unread and clause == _SCHEMA):
                 continue
             if clause == "document/status" and violations and self._is_declared(judgement, status):
                 known = (name, status) in self._reported or status in _OF_THE_SERVER

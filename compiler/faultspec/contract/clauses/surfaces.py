@@ -2,7 +2,7 @@
 
 from faultspec.contract import crashes
 from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
-from faultspec.contract.clauses.constructs import any_surface, surface_sources
+from faultspec.contract.clauses.constructs import HTTP_SURFACE, any_surface, surface_sources
 
 CLAUSES = (
     Clause(
@@ -72,6 +72,15 @@ CLAUSES = (
         why="A client waits for ever for a job that has failed without a trace.",
         occasion="A recipe with a step that waits for a state.",
         reads=("sequence", "body", "elapsed"),
+    ),
+    Clause(
+        address="success/content",
+        title="The content of a success is of the format that it names",
+        why="The client cannot read what it asked for, though the status says that all is well.",
+        occasion="A success over HTTP whose media type is of JSON, JSON lines, XML or CBOR.",
+        reads=("status", "header-values", "shape", "body"),
+        requires=(HTTP_SURFACE,),
+        transports=HTTP,
     ),
     Clause(
         address="success/requires",
