@@ -37,7 +37,7 @@ from miniatures import (
 )
 from miniatures.core_platform import CALLERS
 from miniatures.serve import serving_on
-from miniatures.sins import SINS, Sin, both, no_header, on, sinning, without
+from miniatures.sins import SINS, Sin, both, no_header, on, sinning, status, without
 from miniatures.systems import LAPSES
 from miniatures.systems import over_http as lapsing
 from miniatures.wire import RAW_WRITE, Answer, Asked, rewriting
@@ -128,6 +128,24 @@ MORE: Mapping[str, Sin] = {
             "a 401 has an id only if the request had one",
             ("C4",),
             on(_only_sent_ids, status=401),
+        ),
+        Sin(
+            "oversized-as-invalid",
+            "a body beyond the limit is refused as invalid",
+            ("C26",),
+            on(status(400, "invalid_request"), status=413),
+        ),
+        Sin(
+            "creation-blames-the-request",
+            "a creation without credentials is refused as invalid",
+            ("C26",),
+            on(status(400, "invalid_request"), status=401, method="POST"),
+        ),
+        Sin(
+            "deletion-forbidden",
+            "a deletion of what is not there is forbidden",
+            ("C23",),
+            on(status(403, "forbidden"), code="not_found", method="DELETE"),
         ),
         Sin(
             "cut-success",
@@ -758,6 +776,9 @@ KILLS: Mapping[str, Kill] = {
     "panics-on-one-route": caught("service/alive"),
     "creation-answers-the-first": caught("idempotency/distinct-keys"),
     "no-id-unless-sent": caught("correlation/generated"),
+    "oversized-as-invalid": caught("framework/oversized"),
+    "creation-blames-the-request": caught("auth/missing"),
+    "deletion-forbidden": caught("tenancy/concealed"),
     "cut-success": caught("success/content"),
     "page-skips-a-record": caught("lists/pages", of="archive"),
     "page-repeats-a-record": caught("lists/pages", of="archive"),

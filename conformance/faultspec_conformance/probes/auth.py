@@ -11,7 +11,7 @@ from faultspec_conformance.probes.operations import one_of_each_method
 from faultspec_conformance.probes.refusals import SERVERS_FAULT
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import authority, is_forbidden
-from faultspec_conformance.session.fixtures import ordinary_request
+from faultspec_conformance.session.fixtures import accepts_ordinary_request, ordinary_request
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
 from faultspec_conformance.session.observations import ProbeResult, attempt
@@ -187,14 +187,22 @@ def _check_401(
         return failed(clause, f"{line}: a client cannot tell a redirect from a success", answer)
     if answer.status >= 500:
         return failed(clause, f"{line}: {SERVERS_FAULT}", answer)
-    # 400 is for a header that cannot be read (RFC 6750, 3.1). A made-up token can be read, and so
-    # can none at all.
-    unreadable = what in (_EMPTY, _OTHER)
-    simple = operation.method == "GET" and not operation.placeholders
-    wrong = answer.status == 403 or (answer.status == 400 and simple and not unreadable)
-    if wrong and session.contract.codes_for(401):
+    if session.contract.codes_for(401) and (
+        answer.status == 403 or (answer.status == 400 and _blames_request(session, operation, what))
+    ):
         return failed(clause, f"{line}; expected 401 for an unknown caller", answer)
     return not_exercised(clause, f"{line}: something else was checked first")
+
+
+def _blames_request(session: HttpSession, operation: ServiceOperation, what: str) -> bool:
+    """Whether a 400 to an unknown caller is wrong, since with credentials the request is sound.
+
+    400 is for a header that cannot be read (RFC 6750, 3.1). A made-up token can be read, and so can
+    none at all.
+    """
+    if what in (_EMPTY, _OTHER) or operation.placeholders:
+        return False
+    return operation.method == "GET" or accepts_ordinary_request(session, operation)
 
 
 def scopes(session: HttpSession) -> Iterator[Outcome]:

@@ -20,7 +20,7 @@ from faultspec_conformance.probes.refusals import (
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
-from faultspec_conformance.session.fixtures import body_for, request_to
+from faultspec_conformance.session.fixtures import accepts_ordinary_request, body_for, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
 from faultspec_conformance.session.observations import ProbeResult, attempt
@@ -49,6 +49,9 @@ _BOUNDS = 6
 
 #: Bytes of body: just over common limits of frameworks, of proxies, and of gateways.
 _SIZES = (128 * 1024 + 1, 1024 * 1024 + 65_537, 11 * 1024 * 1024)
+
+#: The status of a body that is too large (RFC 9110, 15.5.14).
+_TOO_LARGE = 413
 
 #: Characters of a query: over the usual 8 KiB, under the 16 and 64 KiB at which servers close the
 #: connection.
@@ -278,6 +281,10 @@ def _send_oversized(
     answer = session.observations.last
     if answer is not None and answer.status in CHECKED_FIRST:
         return checked_first(_OVERSIZED, answer)
+    declares = session.contract.codes_for(_TOO_LARGE)
+    if answer is not None and declares and accepts_ordinary_request(session, operation):
+        message = f"the service answered {answer} to a valid body of {size // 1024} KiB and accepts"
+        return failed(_OVERSIZED, f"{message} a small one; expected {_TOO_LARGE}", answer)
     return _read_to_end(answer, size)
 
 
