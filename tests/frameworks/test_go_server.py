@@ -59,16 +59,21 @@ def running(folder: Path, log: Path) -> Iterator[Shop]:
 
 def test_a_shop_in_go_keeps_every_law(shop_program: Path, tmp_path: Path) -> None:
     """Every law of `shop.py` holds. A panic is the internal error, or cuts an answer that has
-    begun. The log says once that a bare 409 has no code of its own. The page has the row.
+    begun. A handler may take the connection over. The log says once that a bare 409 has no code of
+    its own. The page has the row.
     """
     with running(shop_program, tmp_path / "log") as shop:
         broken = failures(shop)
         panicked = shop.ask("GET", "/panic")
         late = shop.ask("GET", "/late")
+        taken_over = shop.ask("GET", "/taken-over")
         log = shop.log.read_text(encoding="utf-8")
     assert broken == {}
     assert (panicked.status, panicked.code) == (500, "internal_error")
     assert (late.status, late.body, late.cut) == (200, b"begin", True)
+    assert (taken_over.status, taken_over.body) == (299, b"mine")
+    assert "superfluous" not in log
+    assert "hijacked" not in log
     assert log.count("a bare 409 is answered as bad_request") == 1, log
     keep_row(table_row("Go net/http", broken, by_hand=True))
 
