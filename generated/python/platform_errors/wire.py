@@ -96,6 +96,7 @@ PLACES: Sequence[Place] = [
 
 _REMOVED = frozenset(wire for _, wire in REMOVED)
 _BREAK = re.compile(r"[\r\n\0]")
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Rendered(t.NamedTuple):
@@ -168,9 +169,11 @@ def render(
         if place.header is not None and repeated is not None:
             _put(headers, place.header, str(repeated))
     # RFC 9110 section 5.5: these characters would end the field or start another.
-    headers = {name: _BREAK.sub(" ", value) for name, value in headers.items()}
-    body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
+    for name, value in headers.items():
+        if not value.isprintable():
+            headers[name] = _BREAK.sub(" ", value)
+    body = _JSON.encode(content).encode("utf-8", "backslashreplace")
+    return Rendered(status, headers, body)
 
 
 def _put(headers: dict[str, str], name: str, value: str | None) -> None:
@@ -256,11 +259,18 @@ def _read(
     the first whose code is declared, else the first; and the body, decoded if it could
     be.
     """
-    try:
-        data: object = body if isinstance(body, Mapping) else json.loads(body)
-    except (TypeError, ValueError, RecursionError):
-        return None, body
-    readings = [extract(envelope.shape, data) for envelope in ENVELOPES.values()]
+    data: object = body
+    if isinstance(body, bytes | bytearray | str):
+        try:
+            data = json.loads(body)
+        except (ValueError, RecursionError):
+            return None, body
+    readings: list[Extraction] = []
+    for envelope in ENVELOPES.values():
+        read = extract(envelope.shape, data)
+        if read.fits and _declared(read):  # nearly always
+            return read, data
+        readings.append(read)
     fitting = [read for read in readings if read.fits]
     coded = [read for read in readings if "code" in read.slots]
     likely = fitting or coded

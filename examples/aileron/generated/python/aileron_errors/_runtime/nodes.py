@@ -38,11 +38,12 @@ class Template(NamedTuple):
 
 
 class ObjectMember(NamedTuple):
-    """One member of an object."""
+    """One member of an object; `step` is the end of its JSON Pointer."""
 
     name: str
     node: "Node"
-    optional: bool = False
+    optional: bool
+    step: str
 
 
 class Object(NamedTuple):
