@@ -70,8 +70,10 @@ def _mutations() -> tuple[Mutation, ...]:
 
 
 def _is_name(mutation: Mutation) -> bool:
-    """Whether the field repeats the key of its mapping, or is a constant of its type."""
-    return mutation.field.endswith(".name") or mutation.path[-1] == "kind"
+    """Whether the field repeats or follows from the key of its mapping, or is a constant of its
+    type.
+    """
+    return mutation.field.endswith(".name") or mutation.path[-1] in ("kind", "step")
 
 
 def _is_sound(taxonomy: Taxonomy) -> bool:
@@ -86,8 +88,8 @@ def _is_sound(taxonomy: Taxonomy) -> bool:
 
 def test_some_rule_reads_every_field_of_the_model() -> None:
     """No field of the language can change without a rule that judges it. The kinds of nodes are
-    constants of their types."""
-    constants = {f"{node.__name__}.kind" for node in get_args(Node)}
+    constants of their types, and the step to a member follows from its name."""
+    constants = {f"{node.__name__}.kind" for node in get_args(Node)} | {"ObjectMember.step"}
     assert {field for rule in RULES for field in rule.reads} == {*model_fields()} - constants
 
 

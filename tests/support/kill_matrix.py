@@ -37,7 +37,7 @@ from miniatures import (
 )
 from miniatures.core_platform import CALLERS
 from miniatures.serve import serving_on
-from miniatures.sins import SINS, Sin, both, no_header, on, sinning, status, without
+from miniatures.sins import SINS, Sin, both, detail, no_header, on, sinning, status, without
 from miniatures.systems import LAPSES
 from miniatures.systems import over_http as lapsing
 from miniatures.wire import RAW_WRITE, Answer, Asked, rewriting
@@ -133,7 +133,10 @@ MORE: Mapping[str, Sin] = {
             "oversized-as-invalid",
             "a body beyond the limit is refused as invalid",
             ("C26",),
-            on(status(400, "invalid_request"), status=413),
+            on(
+                both(status(400, "validation_failed"), detail("field", "body", only_present=False)),
+                status=413,
+            ),
         ),
         Sin(
             "creation-blames-the-request",

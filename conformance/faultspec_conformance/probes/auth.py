@@ -187,14 +187,16 @@ def _check_401(
         return failed(clause, f"{line}: a client cannot tell a redirect from a success", answer)
     if answer.status >= 500:
         return failed(clause, f"{line}: {SERVERS_FAULT}", answer)
-    if session.contract.codes_for(401) and (
-        answer.status == 403 or (answer.status == 400 and _blames_request(session, operation, what))
-    ):
+    wrong = answer.status == 403
+    wrong = wrong or (answer.status == 400 and _blames_request(session, operation, answer, what))
+    if wrong and session.contract.codes_for(401):
         return failed(clause, f"{line}; expected 401 for an unknown caller", answer)
     return not_exercised(clause, f"{line}: something else was checked first")
 
 
-def _blames_request(session: HttpSession, operation: ServiceOperation, what: str) -> bool:
+def _blames_request(
+    session: HttpSession, operation: ServiceOperation, answer: Observation, what: str
+) -> bool:
     """Whether a 400 to an unknown caller is wrong, since with credentials the request is sound.
 
     400 is for a header that cannot be read (RFC 6750, 3.1). A made-up token can be read, and so can
@@ -202,7 +204,10 @@ def _blames_request(session: HttpSession, operation: ServiceOperation, what: str
     """
     if what in (_EMPTY, _OTHER) or operation.placeholders:
         return False
-    return operation.method == "GET" or accepts_ordinary_request(session, operation)
+    if operation.method == "GET":
+        return True
+    declared = answer.code in session.contract.codes_for(401)  # under another of its statuses
+    return not declared and accepts_ordinary_request(session, operation)
 
 
 def scopes(session: HttpSession) -> Iterator[Outcome]:

@@ -20,8 +20,9 @@ from faultspec_conformance.probes.refusals import (
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
-from faultspec_conformance.session.fixtures import accepts_ordinary_request, body_for, request_to
+from faultspec_conformance.session.fixtures import body_for, request_to
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import renew_key
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import readable_operation, required_query
@@ -281,8 +282,12 @@ def _send_oversized(
     answer = session.observations.last
     if answer is not None and answer.status in CHECKED_FIRST:
         return checked_first(_OVERSIZED, answer)
-    declares = session.contract.codes_for(_TOO_LARGE)
-    if answer is not None and declares and accepts_ordinary_request(session, operation):
+    repeatable = operation.method == "POST" and not operation.placeholders
+    declared = session.contract.codes_for(_TOO_LARGE) if repeatable else ()
+    if answer is not None and declared and answer.code not in declared:
+        small = renew_key(session, operation, replace(spec, raw=valid))
+        if not session.call(small).ok:
+            return _read_to_end(answer, size)
         message = f"the service answered {answer} to a valid body of {size // 1024} KiB and accepts"
         return failed(_OVERSIZED, f"{message} a small one; expected {_TOO_LARGE}", answer)
     return _read_to_end(answer, size)
