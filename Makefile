@@ -46,7 +46,7 @@ test-services: $(VENV)/.dev
 test-bindings: $(VENV)/.dev
 	$(PYTEST) $(BINDINGS)
 
-# What takes long: every sin of the kill matrix, not only the first of each clause.
+# What takes long: every sin of the kill matrix, not only the first of each family.
 full: $(VENV)/.dev
 	$(PYTEST) -m full
 

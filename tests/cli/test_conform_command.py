@@ -207,6 +207,7 @@ WAIVERS = """
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("sin", "expires", "code", "phrase"),
     [

@@ -70,6 +70,7 @@ def faultspec(
     )
 
 
+@pytest.mark.full
 def test_the_wheel_compiles_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
     """The base install compiles a taxonomy of one's own, with nothing of the conformance extra
     importable.

@@ -115,6 +115,7 @@ def test_a_pattern_of_the_language_is_searched_by_the_same_door() -> None:
     assert not matches_pattern("a", value)
 
 
+@pytest.mark.full
 def test_internal_names_are_searched_in_windows() -> None:
     """A loop would take quadratic time in the whole answer; a name at the seam is found."""
     (pattern,) = name_patterns([r"[a-z]+\.corp"])

@@ -904,6 +904,7 @@ def test_items_are_the_same_in_any_steps(
     assert read(step) == read(2**20)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", ["har", "json"])
 def test_memory_does_not_grow_with_a_recording_in_json(tmp_path: Path, form: str) -> None:
     """Three times the records of a HAR or a JSON cassette, the same memory."""

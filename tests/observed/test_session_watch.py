@@ -148,7 +148,14 @@ class TestPrices(unittest.TestCase):
 }
 
 
-@pytest.mark.parametrize("client", TESTS)
+#: The clients that `make test` tries; the others take a session each.
+QUICK = ("starlette", "httpx")
+
+
+@pytest.mark.parametrize(
+    "client",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.full) for name in TESTS],
+)
 def test_a_leak_fails_its_test(client: str, address: str, pytester: pytest.Pytester) -> None:
     """Whichever client a test uses, a leak in an answer fails it, and no test is edited."""
     source = TESTS[client].replace("ADDRESS", address).replace("LEAKED", repr(LEAK))

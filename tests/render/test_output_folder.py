@@ -128,6 +128,7 @@ def test_a_kill_before_any_call_leaves_no_mixed_tree(stride: int, tmp_path: Path
     assert number > 40
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("stride", STRIDES)
 def test_a_kill_while_a_write_is_finished_leaves_no_mixed_tree(stride: int, tmp_path: Path) -> None:
     """Finishing an interrupted write may be interrupted as well."""

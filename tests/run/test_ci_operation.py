@@ -253,6 +253,7 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
     assert "no longer needed" in merge.merge_reports(shards, TODAY).result.failures[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("options", "reported"),
     [
@@ -480,6 +481,7 @@ def test_what_was_not_exercised_is_not_fixed() -> None:
     assert baseline.compare_with_baseline(silent, found(("a/b", "GET /1"))).fixed == ()
 
 
+@pytest.mark.full
 def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
     """The report of a run is the baseline of the next: exit code 0, then 1 with one sin more, which
     alone is new.
@@ -506,6 +508,7 @@ def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
     assert missing.returncode == 2
 
 
+@pytest.mark.full
 def test_fingerprints_hold_no_value_of_a_run(taxonomy: Taxonomy) -> None:
     """Two runs on fresh services with fresh ids and tokens have the same fingerprints; an index is
     any index.
@@ -658,6 +661,7 @@ def test_a_waiver_is_in_force_where_its_condition_holds() -> None:
     assert NEEDED.holds({})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("deployment", "code"), [("staging-2", 0), ("production", 1)])
 def test_a_condition_on_the_command_line(deployment: str, code: int, tmp_path: Path) -> None:
     """The same finding is known in one deployment and fails in another."""

@@ -105,6 +105,7 @@ def judged(taxonomy: Taxonomy, launch: Launch) -> Result:
     return report.result
 
 
+@pytest.mark.full
 def test_a_client_of_the_planner_obeys_the_wait_of_the_body(
     bindings: tuple[Taxonomy, Any],
 ) -> None:

@@ -230,6 +230,7 @@ def judged(trouble: Trouble | None, sound: int = SOUND) -> tuple[Report | Unreac
 QUICK = (resets, babbles, trickles, bombs, circles)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "trouble",
     [each if each in QUICK else pytest.param(each, marks=pytest.mark.full) for each in TROUBLES],

@@ -541,6 +541,7 @@ def test_the_generator_is_ended_when_time_is_up() -> None:
     assert "ended at its limit" in result.trouble
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound data")
 def test_the_generator_is_ended_when_it_takes_too_much_memory() -> None:
     """A schema of few words whose values take gigabytes ends the sweep, with the reason."""

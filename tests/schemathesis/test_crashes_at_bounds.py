@@ -43,6 +43,7 @@ def judged(sins: tuple[str, ...], seed: int, crashed: set[str]) -> Result:
     return report.result
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(one, marks=pytest.mark.full) for one in (2, 3))]
 )

@@ -80,6 +80,7 @@ def test_without_a_taxonomy_nothing_is_judged(monkeypatch: pytest.MonkeyPatch) -
         case().validate_response(answer(404, {}), checks=[error_taxonomy])
 
 
+@pytest.mark.full
 def test_the_transcript_of_the_page_is_what_happens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ def test_everything_that_schemathesis_reports(sins: tuple[str, ...], tmp_path: P
     assert not checks if not sins else UNSEEN.issuperset(sins) or checks
 
 
+@pytest.mark.full
 def test_generated_traffic_finds_what_no_probe_does() -> None:
     """A crash on one kind of text and a resource that survives its deletion are found by learning
     from answers.

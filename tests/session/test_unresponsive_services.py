@@ -169,6 +169,7 @@ def losses(report: Report) -> list[ReportedFinding]:
     return [each for each in report.result.findings if each.finding.clause == "service/alive"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("mode", "words"),
     [

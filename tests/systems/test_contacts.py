@@ -515,6 +515,7 @@ sys.exit(0 if requests and generated.trouble is None else str(generated.trouble)
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("version", ["3.1", "3.0", "2.0"])
 def test_the_generator_reads_closed_documents(place: Place, version: str) -> None:
     """It generates requests from every closed document, and does not follow redirects."""

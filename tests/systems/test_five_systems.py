@@ -139,6 +139,7 @@ def cited(value: object) -> Iterator[str]:
             yield from cited(each)
 
 
+@pytest.mark.full
 def test_the_generated_python_is_typed(folder: Path) -> None:
     """It satisfies mypy --strict, whatever the system. `tests/targets` has what ruff demands."""
     packages = [str(path) for path in sorted((folder / "python").iterdir()) if path.is_dir()]

@@ -120,6 +120,7 @@ def running(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
         run.wait()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "with_taxonomy"),
     [(name, with_taxonomy) for name in PHASES for with_taxonomy in (False, True)][:-1],

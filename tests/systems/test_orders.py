@@ -107,6 +107,7 @@ def test_the_sweep_finds_nothing(taxonomy: Taxonomy) -> None:
     assert report.result.not_run == ()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sin", SINS)
 def test_every_sin_is_caught_by_its_clause(sin: str, taxonomy: Taxonomy) -> None:
     """The demo shows every sin that it offers."""

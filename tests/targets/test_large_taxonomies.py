@@ -79,6 +79,7 @@ export function told(error: unknown): string | number | null | undefined {
 SIZES = [1_200, pytest.param(10_000, marks=pytest.mark.full)]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 @pytest.mark.parametrize("size", SIZES)
 def test_typescript_of_many_codes_is_typed_as_that_of_few(size: int, tmp_path: Path) -> None:
@@ -137,6 +138,7 @@ def test_python_of_many_codes_imports_within_bounds(size: int, tmp_path: Path) -
     assert done.stdout.strip() == f"Code{size - 1}", done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("size", [200, pytest.param(1_200, marks=pytest.mark.full)])
 def test_python_of_many_codes_is_typed_as_that_of_few(size: int, tmp_path: Path) -> None:
     """mypy narrows one of many classes, and refuses another class's detail."""

@@ -473,6 +473,7 @@ def test_it_compiles_for_bundlers_too(type_errors: Mapping[str, list[str]]) -> N
     assert type_errors["packages"] == []
 
 
+@pytest.mark.full
 def test_it_is_laid_out_as_prettier_would(compiled: Compiled) -> None:
     """Whatever the names and texts of a taxonomy; the runtime too."""
     command = [
