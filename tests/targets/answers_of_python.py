@@ -4,9 +4,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from faultspec.language.model import Taxonomy
+from faultspec.language.model import Code, Taxonomy
 from faultspec.runtime import ids
 from faultspec.targets import schema as schemas
+from faultspec.targets.data_rows import derived_headers
+from faultspec.targets.python.wire import has_error_lists
 from targets.test_target_vectors import NO_PYTHON
 from targets.test_typescript import Compiled
 from targets.test_typescript_servers import GIVEN, module, samples
@@ -27,29 +29,49 @@ class SentCases(NamedTuple):
 
 
 def error_cases(taxonomies: Mapping[str, Taxonomy], compiled: Compiled) -> SentCases:
-    """Every shared code, without details and with a value for each."""
+    """Every shared code, without details and with a value for each; where an envelope is a list of
+    errors, also with the code before it behind.
+    """
     found = SentCases({}, {})
     for name, taxonomy in with_python(taxonomies):
         errors, wire = module(compiled, name, "errors"), module(compiled, name, "wire")
         slots = {place.slot: GIVEN for place in wire.PLACES if place.slot != "actions"}
-        for operation, code in schemas.live(taxonomy):
-            if operation is not None or code.details_schema is not None:
-                continue
-            for details in ({}, samples(code)):
-                made = errors.bare(errors.ERRORS[code.name], details=details)
-                for place in wire.PLACES:
-                    if place.slot in slots:
-                        setattr(made, place.attribute, GIVEN)
+        shared = [code for operation, code in schemas.live(taxonomy) if operation is None]
+        single: list[dict[str, Any]] = [
+            {"code": code.name, "details": details, "slots": slots}
+            for code in shared
+            if code.details_schema is None
+            for details in ({}, samples(code))
+        ]
+        lists = has_error_lists(taxonomy)
+        waits = {code.name: key for code in shared for key in _waits(code, taxonomy)}
+        for case, before in zip(single, [single[-1], *single[:-1]], strict=True):
+            for asked in (case, *([{**case, "others": [before, case]}] * lists)):
                 try:
+                    made = _made(asked, errors, wire, waits)
                     sent = wire.render(made, slots=slots)
                 except (ValueError, KeyError):
                     continue  # the details cannot be written in the envelope
-                found.add(
-                    name,
-                    {"code": code.name, "details": details, "slots": slots},
-                    (sent.status, plain(sent.headers.items()), json.loads(sent.body)),
-                )
+                fields = plain(sent.headers.items())
+                found.add(name, asked, (sent.status, fields, json.loads(sent.body)))
     return found
+
+
+def _waits(code: Code, taxonomy: Taxonomy) -> Iterator[str]:
+    """The detail of a code that Retry-After repeats."""
+    yield from (row["key"] for row in derived_headers(code, taxonomy) if row["as"] == "wait")
+
+
+def _made(case: Mapping[str, Any], errors: Any, wire: Any, waits: Mapping[str, str]) -> Any:
+    """The error of a case. A constructor would fill its wait."""
+    made = errors.bare(errors.ERRORS[case["code"]], details=case["details"])
+    made.retry_after = case["details"].get(waits.get(case["code"]))
+    for place in wire.PLACES:
+        if place.slot in case["slots"]:
+            setattr(made, place.attribute, GIVEN)
+    if "others" in case:
+        made.others = tuple(_made(other, errors, wire, waits) for other in case["others"])
+    return made
 
 
 def status_cases(taxonomies: Mapping[str, Taxonomy], compiled: Compiled) -> SentCases:

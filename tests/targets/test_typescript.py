@@ -402,6 +402,8 @@ def every_taxonomy() -> Mapping[str, Taxonomy]:
     found |= {f"keyed_{place}": keyed(place) for place in KEYED}
     found["branches"] = read(BRANCHES, "branches.yaml").taxonomy
     found["formats"] = load(str(ROOT / "tests/taxonomies/formats.yaml")).taxonomy
+    found["listed"] = load(str(ROOT / "tests/taxonomies/listed.yaml")).taxonomy
+    found["registry"] = load(str(ROOT / "examples/registry/taxonomy.yaml")).taxonomy
     found["form_lists"] = read(FORM_LISTS, "form_lists.yaml").taxonomy
     found["shop"] = shop()
     found |= {f"shape_{shape}": shapes.taxonomy(shape) for shape in shapes.SHAPES}

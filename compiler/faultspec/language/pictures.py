@@ -64,7 +64,9 @@ def fill_message(message: str, details: Mapping[str, object]) -> str:
 
     def value(match: re.Match[str]) -> str:
         found = "$" if match[1] is None else details.get(match[1], match[0])
-        return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+        if isinstance(found, str):
+            return found
+        return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
     return _MESSAGE_PARAMETER.sub(value, message)
 

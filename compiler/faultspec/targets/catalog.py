@@ -13,7 +13,16 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.conditions import ConditionalRule
 from faultspec.language.model import Code, Envelope, Taxonomy
 from faultspec.runtime import ids
-from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template
+from faultspec.runtime.shape import (
+    Array,
+    Literal,
+    Node,
+    Object,
+    Slot,
+    Template,
+    lists_errors,
+    slot_places,
+)
 from faultspec.targets import TargetError, python
 from faultspec.targets import schema as schemas
 from faultspec.targets.data_rows import (
@@ -124,7 +133,8 @@ def _node(node: Node) -> Json:
         case Template(texts=texts, slots=slots):
             return {"texts": list(texts), "slots": list(slots)}
         case Array(item=item):
-            return {"item": _node(item)}
+            is_coded = "code" in slot_places(item)
+            return {"item": _node(item), "errors": lists_errors(node), "coded": is_coded}
         case Object(members=members, spread=spread):
             return {
                 "members": [

@@ -93,7 +93,7 @@ def javadoc(text: str, indent: int = 0, tags: Sequence[tuple[str, str]] = ()) ->
     ``tags``: names such as ``@param sku``, with their texts.
     """
     pad, width = " " * indent, JAVA_WIDTH - indent - 3
-    paragraphs = [_html(each) for each in re.split(r"\n\s*\n", text.strip())]
+    paragraphs = [html_text(each) for each in re.split(r"\n\s*\n", text.strip())]
     first, *rest = [each for each in paragraphs if each] or [""]
     if not rest and not tags and indent + len(first) + len("/**  */") <= JAVA_WIDTH:
         return f"/** {first} */"
@@ -101,11 +101,14 @@ def javadoc(text: str, indent: int = 0, tags: Sequence[tuple[str, str]] = ()) ->
     for each in rest:
         lines += ["", *_wrap(f"<p>{each}", width)]
     if tags:
-        lines += ["", *(part for tag, of in tags for part in _wrap(f"{tag} {_html(of)}", width))]
+        lines += [
+            "",
+            *(part for tag, of in tags for part in _wrap(f"{tag} {html_text(of)}", width)),
+        ]
     return "/**\n" + "".join(f"{pad} * {each}".rstrip() + "\n" for each in lines) + f"{pad} */"
 
 
-def _html(text: str) -> str:
+def html_text(text: str) -> str:
     """A text of a documentation comment: javac reads escapes in it, and `javadoc` tags."""
     line = escape(visible(text), quote=False)
     return line.replace("\\", "&#92;").replace("@", "&#64;").replace("*/", "*&#47;")

@@ -12,7 +12,7 @@ from faultspec.targets import schema as schemas
 from faultspec.targets.catalog import catalog
 from faultspec.targets.data_rows import Json
 from faultspec.targets.doc_text import code_paragraphs, deprecation_terms
-from faultspec.targets.filters import constant, take_unique, visible
+from faultspec.targets.filters import constant, html_text, take_unique, visible
 from faultspec.targets.go import package_name
 from faultspec.targets.model import Model, detail_row
 from faultspec.targets.python.constructors import allowed_details, flag_key
@@ -160,7 +160,7 @@ def view(taxonomy: Taxonomy, model: Model) -> JavaView:
         folder=folder,
         base=base,
         basefile=f"{folder}/{base}",
-        title=visible(taxonomy.title),
+        title=html_text(taxonomy.title),
         header=_plain(model.header),
         catalog=found,
         needed=dumps(", ".join(found["needed"])) if found["needed"] else "",

@@ -5,24 +5,22 @@ come from the taxonomy and the runtime, not from generated code, so that the Pyt
 that are generated are held to them too.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from faultspec.language.conditions import ConditionFacts
-from faultspec.language.model import Code, Envelope, Schema, Taxonomy
-from faultspec.language.pictures import fill_message
+from faultspec.language.model import Code, Schema, Taxonomy
+from faultspec.language.pictures import fill_message, message_parameters
 from faultspec.runtime import retry, retry_after
-from faultspec.runtime import shape as shapes
 from faultspec.runtime.extraction import Extraction
-from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import NO_MESSAGE, message_template
 from faultspec.targets.jsonschema import DIALECT
 from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model
 from faultspec.targets.python.constructors import flag_key
-from faultspec.targets.python.wire import DECIDED, header_of
+from faultspec.targets.python.wire import DECIDED, has_error_lists, header_of
+from faultspec.targets.vector_answers import WireAnswer, own_status, wire_answers
 
 Json = dict[str, Any]
 
@@ -35,33 +33,6 @@ NOW, CHANCE = 1_704_067_200, 0.5
 #: The most tries of a plan; policies without a limit would go on.
 _STEPS = 8
 
-#: The value of a Retry-After that a code requires: no base of a usual policy.
-_WAIT = "7"
-
-#: A code that no taxonomy is likely to declare.
-_UNDECLARED = "faultspec_vectors_undeclared"
-
-#: Bodies that are in no envelope, by name.
-_HOSTILE: Mapping[str, str] = {
-    "empty": "",
-    "white space": " ",
-    "not JSON": "<html>Bad Gateway</html>",
-    "cut off": '{"code":',
-    "two values": "{} {}",
-    "null": "null",
-    "a boolean": "true",
-    "a number": "17",
-    "a text": '"code"',
-    "an empty list": "[]",
-    "an empty object": "{}",
-    "a list of objects": '[{"code": 1}]',
-    "other members": '{"error": {"reason": [{"nested": {}}]}, "ok": false}',
-    "deep": "[" * 100 + "]" * 100,
-}
-
-#: Values in the place of a slot that are of another type.
-_WRONG: Sequence[object] = (None, True, 1.5, [], {}, {"a": [1]})
-
 
 class VectorsView(NamedTuple):
     """The document, and the JSON Schema of any such document."""
@@ -70,24 +41,10 @@ class VectorsView(NamedTuple):
     schema: Json
 
 
-class _WireAnswer(NamedTuple):
-    """An answer. ``data``: its body, decoded; ``...`` if it is no JSON. ``envelope``: that in which
-    it was rendered, None if a value in it is wrong.
-    """
-
-    name: str
-    text: str
-    data: object
-    status: int | None
-    headers: Mapping[str, str]
-    operation: str | None = None
-    envelope: Envelope | None = None
-
-
 def view(taxonomy: Taxonomy, model: Model) -> VectorsView:
     """The document of a taxonomy. ``left_out`` says why it has no answers."""
     reasons = list(exclusion_reasons(taxonomy))
-    answers = [] if reasons else [*_declared_answers(taxonomy), *_hostile(taxonomy)]
+    answers = [] if reasons else wire_answers(taxonomy)
     document = {
         "$comment": model.header,
         "format": FORMAT,
@@ -108,122 +65,29 @@ def exclusion_reasons(taxonomy: Taxonomy) -> Iterator[str]:
         elif envelope.places:
             slots = ", ".join(envelope.places)
             yield f"The envelope {envelope.name} has {slots} in other places than its picture."
-        elif any(shapes.lists_errors(place.node) for place in shapes.walk(envelope.shape)):
-            yield f"The envelope {envelope.name} is a list of errors."
     if any(code.identities for _, code in taxonomy.located_codes()):
         yield "Codes have other values in some envelopes."
-
-
-# Answers
-
-
-def _declared_answers(taxonomy: Taxonomy) -> Iterator[_WireAnswer]:
-    for envelope in taxonomy.envelopes.values():
-        for operation, code in schemas.carried_codes(taxonomy, envelope.name):
-            for number, example, body in openapi.bodies(envelope, code, taxonomy):
-                status = example.status or code.http.default
-                label = f"{operation}.{code.name}" if operation else code.name
-                yield _WireAnswer(
-                    name=f"{envelope.name}: {label}{'' if number == 1 else f' {number}'}",
-                    text=_text(body),
-                    data=body,
-                    status=status,
-                    headers=_headers(code, envelope, taxonomy, status=status, body=body),
-                    operation=operation,
-                    envelope=envelope,
-                )
-
-
-def _headers(
-    code: Code, envelope: Envelope, taxonomy: Taxonomy, *, status: int | None, body: object
-) -> dict[str, str]:
-    found = {"Content-Type": envelope.media_types[0]}
-    for rule in (*taxonomy.headers, *code.headers):
-        if rule.presence != "required" or not rule.applies(code.name, status):
-            continue
-        if rule.constant is not None:
-            found[rule.name] = rule.constant
-        elif rule.name.lower() == "retry-after":
-            found[rule.name] = _WAIT
-    slots = envelope.extract(body).slots
-    for slot in envelope.slots:
-        header = header_of(slot, taxonomy.field_of(slot), taxonomy)
-        if header is not None and isinstance(slots.get(slot), str):
-            found[header] = str(slots[slot])
-    return found
-
-
-def _hostile(taxonomy: Taxonomy) -> Iterator[_WireAnswer]:
-    for name, text in _HOSTILE.items():
-        try:
-            data: object = json.loads(text)
-        except ValueError:
-            data = ...
-        yield _WireAnswer(
-            name=f"hostile: {name}",
-            text=text,
-            data=data,
-            status=502,
-            headers={"Content-Type": "text/html"},
-        )
-    for envelope in taxonomy.envelopes.values():
-        yield from _wrong_types(envelope, taxonomy)
-        yield from _removed_answers(envelope, taxonomy)
-
-
-def _wrong_types(envelope: Envelope, taxonomy: Taxonomy) -> Iterator[_WireAnswer]:
-    """The first example of an envelope with values of other types in its slots."""
-    made = (
-        openapi.slots(envelope, code, example, taxonomy)
-        for _, code in schemas.carried_codes(taxonomy, envelope.name)
-        for _, example, _ in openapi.bodies(envelope, code, taxonomy)
-    )
-    slots = next(made, None)
-    if slots is None:
-        return
-    changes: list[tuple[str, object]] = [
-        ("code", _UNDECLARED),
-        ("code", f"{slots['code']} "),
-        ("code", ""),
-    ]
-    changes += [(slot, wrong) for slot in envelope.slots for wrong in _WRONG]
-    for slot, wrong in changes:
-        try:
-            body = shapes.render(envelope.sent, {**slots, slot: wrong})
-        except ValueError:
-            continue  # the slot is inside a text, or is spread
-        name = f"{envelope.name}: {slot} is {json.dumps(wrong)}"
-        yield _WireAnswer(
-            name=name, text=_text(body), data=body, status=400, headers={"Retry-After": "-1"}
-        )
-
-
-def _removed_answers(envelope: Envelope, taxonomy: Taxonomy) -> Iterator[_WireAnswer]:
-    for operation, code, _ in schemas.removed_codes(taxonomy):
-        for _, _, body in openapi.bodies(envelope, code, taxonomy):
-            name = f"{envelope.name}: removed {code.name}"
-            yield _WireAnswer(
-                name=name,
-                text=_text(body),
-                data=body,
-                status=400,
-                headers={},
-                operation=operation,
-            )
-
-
-def _text(body: object) -> str:
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 
 # What a client makes of them
 
 
-def _row(answer: _WireAnswer, taxonomy: Taxonomy) -> Json:
+def _row(answer: WireAnswer, taxonomy: Taxonomy) -> Json:
     found = _reading(answer, taxonomy)
     slots: Mapping[str, object] = {} if found is None else found.slots
+    others = () if found is None else found.others
+    status = own_status(slots, answer.status) if others else answer.status
+    parsed = _parsed_error(answer._replace(status=status), slots, taxonomy)
+    if has_error_lists(taxonomy):
+        parsed["others"] = [
+            _parsed_error(
+                answer._replace(status=own_status(other.slots, answer.status)),
+                other.slots,
+                taxonomy,
+            )
+            for other in others
+        ]
     code = _code_of(slots.get("code"), answer.operation, taxonomy)
-    parsed = _parsed_error(answer, slots, code, taxonomy)
     return {
         "name": answer.name,
         "operation": answer.operation,
@@ -238,7 +102,7 @@ def _row(answer: _WireAnswer, taxonomy: Taxonomy) -> Json:
     }
 
 
-def _reading(answer: _WireAnswer, taxonomy: Taxonomy) -> Extraction | None:
+def _reading(answer: WireAnswer, taxonomy: Taxonomy) -> Extraction | None:
     """The envelope that fits, else one with a code; the first of those with a declared one."""
     if answer.data is ...:
         return None
@@ -289,9 +153,8 @@ def _declared_values(taxonomy: Taxonomy) -> frozenset[str]:
     return frozenset(removed | {wire for _, wire in _live_codes(taxonomy)})
 
 
-def _parsed_error(
-    answer: _WireAnswer, slots: Mapping[str, object], code: Code | None, taxonomy: Taxonomy
-) -> Json:
+def _parsed_error(answer: WireAnswer, slots: Mapping[str, object], taxonomy: Taxonomy) -> Json:
+    code = _code_of(slots.get("code"), answer.operation, taxonomy)
     details = _members(slots.get("details"))
     status = answer.status
     if status is None:
@@ -349,8 +212,14 @@ def _name_of(code: Code | None, taxonomy: Taxonomy) -> str | None:
 
 
 def _default_message(code: Code | None, details: Mapping[str, object], taxonomy: Taxonomy) -> str:
+    """The message with the details in it; the summary if one of them is missing."""
     stands = code or taxonomy.codes.get(_name_of(code, taxonomy) or "")
-    return fill_message(NO_MESSAGE if stands is None else message_template(stands), details)
+    if stands is None:
+        return NO_MESSAGE
+    template = message_template(stands)
+    if any(details.get(name) is None for name in message_parameters(template)):
+        return stands.summary
+    return fill_message(template, details)
 
 
 def _replacement(wire: object, operation: str | None, taxonomy: Taxonomy) -> str | None:
@@ -365,9 +234,7 @@ def _own_slots(taxonomy: Taxonomy) -> list[str]:
     return [slot for slot in dict.fromkeys(slots) if slot not in DECIDED]
 
 
-def _slot(
-    slot: str, slots: Mapping[str, object], answer: _WireAnswer, taxonomy: Taxonomy
-) -> object:
+def _slot(slot: str, slots: Mapping[str, object], answer: WireAnswer, taxonomy: Taxonomy) -> object:
     field = taxonomy.field_of(slot)
     known = field.schema if field is not None else Schema()
     types = ("array",) if slot == "actions" else known.types
@@ -418,7 +285,7 @@ def _whole(value: object) -> object:
 # What it does next
 
 
-def _plans(code: Code, parsed: Json, answer: _WireAnswer, taxonomy: Taxonomy) -> Iterator[Json]:
+def _plans(code: Code, parsed: Json, answer: WireAnswer, taxonomy: Taxonomy) -> Iterator[Json]:
     """The plan of a write that is safe to repeat, and of one that is not; none if facts decide that
     no answer has.
     """
@@ -429,7 +296,7 @@ def _plans(code: Code, parsed: Json, answer: _WireAnswer, taxonomy: Taxonomy) ->
 
 
 def _steps(
-    code: Code, parsed: Json, answer: _WireAnswer, taxonomy: Taxonomy, *, idempotent: bool
+    code: Code, parsed: Json, answer: WireAnswer, taxonomy: Taxonomy, *, idempotent: bool
 ) -> list[Json] | None:
     declared = taxonomy.retry_policies.get(code.retry or "")
     facts = ConditionFacts(parsed["status"], idempotent=idempotent, details=parsed["details"])
@@ -516,6 +383,12 @@ _PARSED["properties"] |= {
     "replaced_by": {
         **_nullable("string"),
         "description": "Of an unknown error with a removed code, the code that replaces it.",
+    },
+    "others": {
+        "type": "array",
+        "description": "The further errors of a list, without `others`; absent if no envelope has "
+        "a list of errors.",
+        "items": {"type": "object"},
     },
 }
 
