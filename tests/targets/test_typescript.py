@@ -403,6 +403,7 @@ def every_taxonomy() -> Mapping[str, Taxonomy]:
     found["branches"] = read(BRANCHES, "branches.yaml").taxonomy
     found["formats"] = load(str(ROOT / "tests/taxonomies/formats.yaml")).taxonomy
     found["listed"] = load(str(ROOT / "tests/taxonomies/listed.yaml")).taxonomy
+    found["placed"] = load(str(ROOT / "tests/taxonomies/placed.yaml")).taxonomy
     found["registry"] = load(str(ROOT / "examples/registry/taxonomy.yaml")).taxonomy
     found["form_lists"] = read(FORM_LISTS, "form_lists.yaml").taxonomy
     found["shop"] = shop()

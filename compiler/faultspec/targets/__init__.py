@@ -150,8 +150,17 @@ _GO_FILES = (
 )
 
 _JAVA_CLASSES = (
-    *("BoundaryOptions", "Catalog", "Codes", "Constructors", "Content", "Errors", "Exchange"),
-    *("Facts", "HeaderFields", "HttpDates", "HttpServerBoundary", "Ids", "Json", "Rendered"),
+    *("BoundaryOptions", "Catalog", "Codes", "Constructors", "Content", "Envelope", "Errors"),
+    *(
+        "Exchange",
+        "Facts",
+        "HeaderFields",
+        "HttpDates",
+        "HttpServerBoundary",
+        "Ids",
+        "Json",
+        "Rendered",
+    ),
     *("Retries", "RetryPlan", "RetryPlanner", "RetryPolicy", "RetryState", "RetryingClient"),
     *("Row", "SelfTest", "Shape", "UnknownCodeException", "package-info"),
 )

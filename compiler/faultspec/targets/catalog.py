@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.language.conditions import ConditionalRule
+from faultspec.language.conditions import ConditionalRule, StatusRange
 from faultspec.language.model import Code, Envelope, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime.shape import (
@@ -34,6 +34,7 @@ from faultspec.targets.data_rows import (
     required_header_rows,
     span_rows,
 )
+from faultspec.targets.decided import codes_by_status, decided_rows, identities, stand_ins
 from faultspec.targets.doc_text import NO_MESSAGE, message_template, plain_policy
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.memo import memoize
@@ -41,7 +42,6 @@ from faultspec.targets.model import Model
 from faultspec.targets.python import clients, facts
 from faultspec.targets.python.bare_codes import bare_codes, general_codes
 from faultspec.targets.python.constructors import allowed_details, flag_key
-from faultspec.targets.python.names import distinct_codes
 from faultspec.targets.python.wire import (
     DECIDED,
     carried_headers,
@@ -76,7 +76,8 @@ def catalog(taxonomy: Taxonomy, model: Model, target: str) -> Json:
     unknown = taxonomy.codes.get((rule.becomes if rule is not None else None) or "")
     return {
         "$comment": model.header,
-        "envelopes": [_envelope(each) for each in taxonomy.envelopes.values()],
+        "envelopes": [_envelope(each, taxonomy) for each in taxonomy.envelopes.values()],
+        "placed": any(envelope.places for envelope in taxonomy.envelopes.values()),
         "default_envelope": python.first_envelope(taxonomy, "http"),
         "codes": [_code(operation, code, taxonomy) for operation, code in schemas.live(taxonomy)],
         "removed": [
@@ -111,7 +112,7 @@ def catalog(taxonomy: Taxonomy, model: Model, target: str) -> Json:
     }
 
 
-def _envelope(envelope: Envelope) -> Json:
+def _envelope(envelope: Envelope, taxonomy: Taxonomy) -> Json:
     row = envelope_row(envelope)
     return {
         "name": row.name,
@@ -121,7 +122,35 @@ def _envelope(envelope: Envelope) -> Json:
         "listed": row.listed,
         "shown": row.shown,
         "spelled": row.spelled,
+        "places": [
+            {"slot": slot, "places": [dict(place._asdict()) for place in places]}
+            for slot, places in envelope.places.items()
+        ],
+        "decided": [
+            {
+                "operation": each.operation or "",
+                "listed": each.listed,
+                "wire": each.wire,
+                "on": span_rows(each.statuses),
+            }
+            for each in decided_rows(taxonomy)
+            if each.envelope == envelope.name
+        ],
+        "stand_ins": list(_stand_ins(envelope, taxonomy)),
+        "identities": [
+            {"operation": each.operation or "", "wire": each.wire, "value": each.value}
+            for each in identities(taxonomy).get(envelope.name, ())
+        ],
     }
+
+
+def _stand_ins(envelope: Envelope, taxonomy: Taxonomy) -> Iterator[Json]:
+    """The codes of the statuses that no code claims, each with its ranges of statuses."""
+    found: dict[str | int, list[StatusRange]] = {}
+    for status, wire in stand_ins(taxonomy).get(envelope.name, {}).items():
+        found.setdefault(wire, []).append(StatusRange(status, status))
+    for wire, on in found.items():
+        yield {"wire": wire, "on": span_rows(facts.merge_ranges(on))}
 
 
 def _node(node: Node) -> Json:
@@ -309,25 +338,15 @@ def _status_code(status: int, taxonomy: Taxonomy) -> str | None:
 
 def _claims(status: int, taxonomy: Taxonomy) -> Sequence[str]:
     """The codes that may have a status, those of operations too; else the code of its fallback."""
-    claimed = _codes_by_status(taxonomy).get(status, ())
+    claimed = codes_by_status(taxonomy).get(status, ())
     fallback = taxonomy.fallback_for(status)
     stands = _distinct(taxonomy).get((fallback.code if fallback is not None else None) or "")
     return claimed or ([] if stands is None else [stands.name])
 
 
 @memoize
-def _codes_by_status(taxonomy: Taxonomy) -> Mapping[int, Sequence[str]]:
-    """The codes that may have each status."""
-    found: dict[int, list[str]] = {}
-    for code in _distinct(taxonomy).values():
-        for status in code.http.allowed_statuses():
-            found.setdefault(status, []).append(code.name)
-    return found
-
-
-@memoize
 def _distinct(taxonomy: Taxonomy) -> Mapping[str, Code]:
-    return {code.name: code for code in distinct_codes(taxonomy)}
+    return {code.name: code for code in schemas.distinct_codes(taxonomy)}
 
 
 def _answers(name: str, status: int, taxonomy: Taxonomy) -> bool:

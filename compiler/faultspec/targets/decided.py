@@ -6,7 +6,11 @@ from typing import NamedTuple
 from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Envelope, Operation, Surface, Taxonomy
+from faultspec.runtime.places import PlaceKind
 from faultspec.targets import schema as schemas
+from faultspec.targets.memo import memoize
+
+_STATUSES = range(100, 600)
 
 
 class CodeIdentity(NamedTuple):
@@ -45,6 +49,67 @@ def decided_rows(taxonomy: Taxonomy) -> Iterator[DecidedRow]:
                 yield row
         for each in taxonomy.operations.values():
             yield from _listed_rows(taxonomy, envelope, each, by_status=by_status)
+
+
+@memoize
+def stand_ins(taxonomy: Taxonomy) -> Mapping[str, Mapping[int, str | int]]:
+    """By envelope, the code of each status that no code claims: that of its fallback, if the
+    envelope may have it by its status.
+    """
+    claimed = codes_by_status(taxonomy)
+    own: dict[str, set[str | int]] = {}
+    for row in decided_rows(taxonomy):
+        if row.operation is None and row.statuses:
+            own.setdefault(row.envelope, set()).add(row.wire)
+    distinct = {code.name: code for code in schemas.distinct_codes(taxonomy)}
+    found: dict[str, dict[int, str | int]] = {}
+    for status in _STATUSES:
+        fallback = None if status in claimed else taxonomy.fallback_for(status)
+        code = distinct.get((fallback.code if fallback is not None else None) or "")
+        for envelope, wires in own.items():
+            if code is not None and code.wire in wires:
+                found.setdefault(envelope, {})[status] = code.wire
+    return found
+
+
+@memoize
+def codes_by_status(taxonomy: Taxonomy) -> Mapping[int, Sequence[str]]:
+    """The codes that may have each status."""
+    found: dict[int, list[str]] = {}
+    for code in schemas.distinct_codes(taxonomy):
+        for status in code.http.allowed_statuses():
+            found.setdefault(status, []).append(code.name)
+    return found
+
+
+def decided_code(
+    envelope: Envelope,
+    kind: PlaceKind,
+    status: int | None,
+    operation: str | None,
+    taxonomy: Taxonomy,
+) -> str | int | None:
+    """The code that the status or the envelope decides: the operation's own, else one that it
+    lists, else a shared one, else that of the status's fallback; None if there are several.
+    """
+    rows = _rows_of(envelope, taxonomy)
+    for owner, listed in ((operation, False), (operation, True), (None, False)):
+        found = [
+            row.wire
+            for row in rows
+            if (row.operation, row.listed) == (owner, listed)
+            and (kind == "envelope" or any(status in span for span in row.statuses))
+        ]
+        if found:
+            return found[0] if len(found) == 1 else None
+    if kind == "envelope" or status is None:
+        return None
+    return stand_ins(taxonomy).get(envelope.name, {}).get(status)
+
+
+@memoize
+def _rows_of(envelope: Envelope, taxonomy: Taxonomy) -> Sequence[DecidedRow]:
+    return [row for row in decided_rows(taxonomy) if row.envelope == envelope.name]
 
 
 def identities(taxonomy: Taxonomy) -> Mapping[str, Sequence[CodeIdentity]]:

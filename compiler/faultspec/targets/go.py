@@ -15,7 +15,6 @@ from faultspec.targets.filters import take_unique, visible
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.model import Model, detail_row
 from faultspec.targets.python.constructors import allowed_details, flag_key
-from faultspec.targets.python.names import distinct_codes
 
 #: Comments that Go's tools read.
 _MARKS = {"deprecated": "Deprecated:", "experimental": "Experimental:", "beta": "Beta:"}
@@ -84,7 +83,7 @@ def view(taxonomy: Taxonomy, model: Model) -> GoView:
                 _doc(f"{constants[code.name]}: {code.summary}"),
                 dumps(code.name),
             )
-            for code in distinct_codes(taxonomy)
+            for code in schemas.distinct_codes(taxonomy)
         ),
         errors=tuple(_error_rows(taxonomy, constants)),
     )
@@ -101,7 +100,7 @@ def _constants(taxonomy: Taxonomy) -> Mapping[str, str]:
     taken: set[str] = set()
     return {
         code.name: take_unique(f"Err{pascal(code.name)}", taken)
-        for code in distinct_codes(taxonomy)
+        for code in schemas.distinct_codes(taxonomy)
     }
 
 

@@ -16,7 +16,6 @@ from faultspec.targets.filters import constant, html_text, take_unique, visible
 from faultspec.targets.go import package_name
 from faultspec.targets.model import Model, detail_row
 from faultspec.targets.python.constructors import allowed_details, flag_key
-from faultspec.targets.python.names import distinct_codes
 
 _MARKS = {"deprecated": "Deprecated:", "experimental": "Experimental:", "beta": "Beta:"}
 
@@ -185,7 +184,7 @@ def _plain(text: str) -> str:
 
 def _code_rows(taxonomy: Taxonomy) -> Iterator[JavaCodeRow]:
     taken: set[str] = set()
-    for code in distinct_codes(taxonomy):
+    for code in schemas.distinct_codes(taxonomy):
         name = constant(code.name)
         name = take_unique(f"CODE_{name}" if not name or name[0].isdigit() else name, taken)
         yield JavaCodeRow(name, code.summary, dumps(code.name))

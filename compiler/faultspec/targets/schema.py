@@ -66,6 +66,14 @@ def union_keyword(envelopes: Iterable[Envelope]) -> str:
     return "oneOf" if all(envelope.shows_code for envelope in envelopes) else "anyOf"
 
 
+def distinct_codes(taxonomy: Taxonomy) -> tuple[Code, ...]:
+    """Live codes by name: of operations' codes with the same name the first."""
+    found: dict[str, Code] = {}
+    for _, code in live(taxonomy):
+        found.setdefault(code.name, code)
+    return tuple(found.values())
+
+
 def removed_codes(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code, str | None]]:
     """Every removed code, with the operation that alone had it and the live code that replaces it.
 

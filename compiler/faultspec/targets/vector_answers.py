@@ -10,6 +10,7 @@ from typing import NamedTuple
 from faultspec.exchange.body import replace_value
 from faultspec.language.model import Code, Envelope, Example, Taxonomy
 from faultspec.runtime import shape as shapes
+from faultspec.runtime.places import sent_headers
 from faultspec.runtime.pointers import resolve
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
@@ -39,6 +40,15 @@ _HOSTILE: Mapping[str, str] = {
     "other members": '{"error": {"reason": [{"nested": {}}]}, "ok": false}',
     "deep": "[" * 100 + "]" * 100,
 }
+
+#: What may follow the code in a header.
+_ENDS = (":", ":https://example.com/", ";q=1", " ", ", other")
+
+#: Values of a header that has a slot. The last is longer than patterns are matched with.
+_TEXTS = ("", " ", ":", "7", "undeclared", "x" * 4097)
+
+#: Statuses that may decide a code: those of common codes, fallbacks, and no error.
+_DECIDING = (*range(400, 432), 451, 499, *range(500, 512), 599, 200, 302)
 
 #: Values in the place of the status of one of several errors.
 _STATUSES: Sequence[object] = ("418", "418 ", "099", "600", "\u0664\u0661\u0668", 418, 418.0, -1)
@@ -71,12 +81,14 @@ def wire_answers(taxonomy: Taxonomy) -> Iterator[WireAnswer]:
         yield from _wrong_types(envelope, taxonomy)
         yield from _removed_answers(envelope, taxonomy)
         yield from _wrong_lists(envelope, taxonomy)
+        yield from _other_places(envelope, taxonomy)
 
 
 def _declared_answers(envelope: Envelope, taxonomy: Taxonomy) -> Iterator[WireAnswer]:
     for operation, code in schemas.carried_codes(taxonomy, envelope.name):
         for number, example, _ in openapi.bodies(envelope, code, taxonomy):
-            body = shapes.render(envelope.sent, _slots(envelope, code, example, taxonomy))
+            slots = _slots(envelope, code, example, taxonomy)
+            body = shapes.render(envelope.sent, slots)
             status = example.status or code.http.default
             label = f"{operation}.{code.name}" if operation else code.name
             yield WireAnswer(
@@ -84,7 +96,10 @@ def _declared_answers(envelope: Envelope, taxonomy: Taxonomy) -> Iterator[WireAn
                 text=_text(body),
                 data=body,
                 status=status,
-                headers=_headers([(code, status)], envelope, taxonomy, status=status, body=body),
+                headers={
+                    **_headers([(code, status)], envelope, taxonomy, status=status, body=body),
+                    **dict(sent_headers(envelope.places, slots)),
+                },
                 operation=operation,
                 envelope=envelope,
             )
@@ -122,7 +137,10 @@ def _list_answer(
         text=_text(body),
         data=body,
         status=status,
-        headers=_headers(codes, envelope, taxonomy, status=status, body=body),
+        headers={
+            **_headers(codes, envelope, taxonomy, status=status, body=body),
+            **dict(sent_headers(envelope.places, errors[0].slots)),
+        },
         operation=errors[0].operation,
         envelope=envelope,
     )
@@ -147,6 +165,13 @@ def _slots(
         if field.echo
     }
     return made | openapi.slots(envelope, code, example, taxonomy)
+
+
+def _examples(envelope: Envelope, taxonomy: Taxonomy) -> Iterator[Mapping[str, object]]:
+    """The slots of every example that fills the envelope."""
+    for _, code in schemas.carried_codes(taxonomy, envelope.name):
+        for _, example, _ in openapi.bodies(envelope, code, taxonomy):
+            yield _slots(envelope, code, example, taxonomy)
 
 
 def _list_pointer(envelope: Envelope) -> str | None:
@@ -228,12 +253,7 @@ def _hostile() -> Iterator[WireAnswer]:
 
 def _wrong_types(envelope: Envelope, taxonomy: Taxonomy) -> Iterator[WireAnswer]:
     """The first example of an envelope with values of other types in its slots."""
-    made = (
-        _slots(envelope, code, example, taxonomy)
-        for _, code in schemas.carried_codes(taxonomy, envelope.name)
-        for _, example, _ in openapi.bodies(envelope, code, taxonomy)
-    )
-    slots = next(made, None)
+    slots = next(_examples(envelope, taxonomy), None)
     if slots is None:
         return
     changes: list[tuple[str, object]] = [
@@ -305,6 +325,32 @@ def _lists_of(items: Sequence[object]) -> Iterator[tuple[str, object]]:
         for name in members:
             rest = {key: each for key, each in members.items() if key != name}
             yield f"the {which} without {name}", [rest, second] if item is first else [first, rest]
+
+
+def _other_places(envelope: Envelope, taxonomy: Taxonomy) -> Iterator[WireAnswer]:
+    """The first example of an envelope with other values in the headers that have its slots, and
+    under every status if that decides the code, for each operation.
+    """
+    slots = next(_examples(envelope, taxonomy), None)
+    if slots is None or not envelope.places:
+        return
+    body = shapes.render(envelope.sent, slots)
+    answer = _wrong_answer(f"{envelope.name}: no header", body)
+    yield answer
+    headers = [
+        place.at for own in envelope.places.values() for place in own if place.kind == "header"
+    ]
+    codes = [code for _, code in schemas.carried_codes(taxonomy, envelope.name)]
+    wires = [str(code.wire_in(envelope)) for code in codes[:3]]
+    for header in dict.fromkeys(headers):
+        for value in (*wires, *(f"{wires[0]}{end}" for end in _ENDS), *_TEXTS):
+            name = f"{envelope.name}: {header} is {json.dumps(value[:40])}"
+            yield answer._replace(name=name, headers={header: value})
+    if envelope.deciding_place is not None:
+        for operation in (None, *taxonomy.operations):
+            for status in _DECIDING:
+                name = f"{envelope.name}: {operation or 'any operation'} under {status}"
+                yield answer._replace(name=name, status=status, operation=operation)
 
 
 def _wrong_answer(name: str, body: object) -> WireAnswer:

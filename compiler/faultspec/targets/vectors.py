@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from faultspec.language.conditions import ConditionFacts
-from faultspec.language.model import Code, Schema, Taxonomy
+from faultspec.language.model import Code, Envelope, Schema, Taxonomy
 from faultspec.language.pictures import fill_message, message_parameters
 from faultspec.runtime import retry, retry_after
 from faultspec.runtime.extraction import Extraction
+from faultspec.runtime.places import place_value
 from faultspec.targets import schema as schemas
+from faultspec.targets.decided import decided_code, identities
 from faultspec.targets.doc_text import NO_MESSAGE, message_template
 from faultspec.targets.jsonschema import DIALECT
 from faultspec.targets.memo import memoize
@@ -62,18 +64,13 @@ def exclusion_reasons(taxonomy: Taxonomy) -> Iterator[str]:
     for envelope in taxonomy.envelopes.values():
         if any(codec.name != "JSON" for codec in envelope.codecs) or not envelope.codecs:
             yield f"The bodies of the envelope {envelope.name} are not JSON."
-        elif envelope.places:
-            slots = ", ".join(envelope.places)
-            yield f"The envelope {envelope.name} has {slots} in other places than its picture."
-    if any(code.identities for _, code in taxonomy.located_codes()):
-        yield "Codes have other values in some envelopes."
 
 
 # What a client makes of them
 
 
 def _row(answer: WireAnswer, taxonomy: Taxonomy) -> Json:
-    found = _reading(answer, taxonomy)
+    envelope, found = _reading(answer, taxonomy)
     slots: Mapping[str, object] = {} if found is None else found.slots
     others = () if found is None else found.others
     status = own_status(slots, answer.status) if others else answer.status
@@ -97,21 +94,75 @@ def _row(answer: WireAnswer, taxonomy: Taxonomy) -> Json:
             "body": answer.text,
         },
         "parsed": parsed,
-        "envelope": None if answer.envelope is None else answer.envelope.name,
+        "envelope": envelope.name if envelope is not None and answer.envelope is envelope else None,
         "plans": [] if code is None else list(_plans(code, parsed, answer, taxonomy)),
     }
 
 
-def _reading(answer: WireAnswer, taxonomy: Taxonomy) -> Extraction | None:
+def _reading(
+    answer: WireAnswer, taxonomy: Taxonomy
+) -> tuple[Envelope, Extraction] | tuple[None, None]:
     """The envelope that fits, else one with a code; the first of those with a declared one."""
     if answer.data is ...:
-        return None
-    readings = [envelope.extract(answer.data) for envelope in taxonomy.envelopes.values()]
-    fitting = [each for each in readings if each.fits]
-    likely = fitting or [each for each in readings if "code" in each.slots]
+        return None, None
+    readings = [
+        (envelope, _read_as(envelope, answer, taxonomy)) for envelope in taxonomy.envelopes.values()
+    ]
+    fitting = [(envelope, read) for envelope, read in readings if read.fits]
+    if any(envelope.places for envelope in taxonomy.envelopes.values()):
+        fitting = [each for each in fitting if _is_typed(each[1], taxonomy)] or fitting
+    likely = fitting or [each for each in readings if "code" in each[1].slots]
     known = _declared_values(taxonomy)
-    declared = (each for each in likely if str(_wire(each.slots.get("code"))) in known)
-    return next(declared, next(iter(likely), None))
+    declared = (each for each in likely if str(_wire(each[1].slots.get("code"))) in known)
+    return next(declared, next(iter(likely), (None, None)))
+
+
+def _read_as(envelope: Envelope, answer: WireAnswer, taxonomy: Taxonomy) -> Extraction:
+    """The body as an envelope, with the slots that have other places."""
+    read = envelope.extract(answer.data)
+    named = {name.lower(): text for name, text in answer.headers.items()}
+    is_decided = False
+    for slot in envelope.places:
+        found = place_value(
+            slot,
+            envelope.places,
+            read,
+            header=lambda name: named.get(name.lower()),
+            decided=lambda place: decided_code(
+                envelope, place.kind, answer.status, answer.operation, taxonomy
+            ),
+        )
+        if found is not None:
+            read.slots[slot] = found[0]
+            is_decided = is_decided or found[1].kind in ("status", "envelope")
+    if not is_decided:
+        for slots in (read.slots, *(item.slots for item in read.more)):
+            _translate(slots, envelope, answer.operation, taxonomy)
+    return read
+
+
+def _translate(
+    slots: dict[str, object], envelope: Envelope, operation: str | None, taxonomy: Taxonomy
+) -> None:
+    """Put the value of the code in other envelopes in the place of its value in this one: of the
+    operation's own code, else of a shared one, else of any.
+    """
+    value = str(_whole(slots.get("code")))
+    found = [row for row in identities(taxonomy).get(envelope.name, ()) if str(row.value) == value]
+    if found:
+        nearest = min(found, key=lambda row: (row.operation != operation, row.operation or ""))
+        slots["code"] = nearest.wire
+
+
+def _is_typed(read: Extraction, taxonomy: Taxonomy) -> bool:
+    """Whether each slot has a value of its type."""
+    kinds: dict[str, tuple[str, ...]] = {"message": ("string",)}
+    kinds |= {slot: _types(slot, taxonomy) for slot in _own_slots(taxonomy)}
+    return all(
+        value is None or len(kinds[slot]) != 1 or _is_of(value, kinds[slot][0])
+        for slot, value in read.slots.items()
+        if slot in kinds
+    )
 
 
 def _code_of(wire: object, operation: str | None, taxonomy: Taxonomy) -> Code | None:
@@ -235,9 +286,7 @@ def _own_slots(taxonomy: Taxonomy) -> list[str]:
 
 
 def _slot(slot: str, slots: Mapping[str, object], answer: WireAnswer, taxonomy: Taxonomy) -> object:
-    field = taxonomy.field_of(slot)
-    known = field.schema if field is not None else Schema()
-    types = ("array",) if slot == "actions" else known.types
+    field, types = taxonomy.field_of(slot), _types(slot, taxonomy)
     value = slots.get(slot)
     if len(types) == 1 and not _is_of(value, types[0]):
         value = None
@@ -246,6 +295,12 @@ def _slot(slot: str, slots: Mapping[str, object], answer: WireAnswer, taxonomy: 
         named = {name.lower(): text for name, text in answer.headers.items()}
         value = named.get(header.lower())
     return value
+
+
+def _types(slot: str, taxonomy: Taxonomy) -> tuple[str, ...]:
+    field = taxonomy.field_of(slot)
+    known = field.schema if field is not None else Schema()
+    return ("array",) if slot == "actions" else known.types
 
 
 def _is_of(value: object, kind: str) -> bool:

@@ -382,7 +382,7 @@ def _asks(taxonomy: Taxonomy) -> bool:
 
 def _code_rows(taxonomy: Taxonomy) -> Iterator[PythonCodeRow]:
     members = names.enum_members(taxonomy)
-    for code in names.distinct_codes(taxonomy):
+    for code in schemas.distinct_codes(taxonomy):
         yield PythonCodeRow(
             member=members[code.name],
             name=code.name,

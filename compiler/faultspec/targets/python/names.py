@@ -80,14 +80,6 @@ def python_identifier(name: str, otherwise: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def distinct_codes(taxonomy: Taxonomy) -> tuple[Code, ...]:
-    """Live codes by name: of operations' codes with the same name the first."""
-    found: dict[str, Code] = {}
-    for _, code in schemas.live(taxonomy):
-        found.setdefault(code.name, code)
-    return tuple(found.values())
-
-
 def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
     """(tool, method or route, operation) of each that calls one operation only, and that has codes
     of its own or in a form of its own, or may decide the code.
@@ -115,7 +107,7 @@ def enum_members(taxonomy: Taxonomy) -> dict[str, str]:
     taken: set[str] = set()
     return {
         code.name: take_unique(python_identifier(constant(code.name), "CODE").upper(), taken)
-        for code in distinct_codes(taxonomy)
+        for code in schemas.distinct_codes(taxonomy)
     }
 
 

@@ -28,7 +28,7 @@ from faultspec.targets.literals import Call, Verbatim
 from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model, OwnKeys, key_parts, own_keys
 from faultspec.targets.python.constructors import allowed_details, flag_key
-from faultspec.targets.python.names import base_class, distinct_codes, enum_members, wire_names
+from faultspec.targets.python.names import base_class, enum_members, wire_names
 from faultspec.targets.python.wire import (
     DECIDED,
     carried_headers,
@@ -247,7 +247,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
                 "\n\n".join([code.summary, *lifecycle_notes(code, _MARKS)]),
                 _facts(code, taxonomy),
             )
-            for code in distinct_codes(taxonomy)
+            for code in schemas.distinct_codes(taxonomy)
         ),
         values=_code_values(taxonomy),
         errors=errors,
@@ -278,7 +278,7 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         key_place=taxonomy.idempotency.key if taxonomy.idempotency else None,
         part=key_parts(taxonomy),
         own_keys=own_keys(taxonomy),
-        ranges=any(_has_range(code) for code in distinct_codes(taxonomy)),
+        ranges=any(_has_range(code) for code in schemas.distinct_codes(taxonomy)),
         entry_ranges=any(
             operation is not None and _has_range(code) for operation, code in schemas.live(taxonomy)
         ),
