@@ -9,7 +9,7 @@ from faultspec.runtime import ids
 from faultspec.targets import schema as schemas
 from faultspec.targets.data_rows import derived_headers
 from faultspec.targets.python.wire import has_error_lists
-from targets.test_target_vectors import NO_PYTHON
+from targets.test_target_vectors import NO_PYTHON, vectors
 from targets.test_typescript import Compiled
 from targets.test_typescript_servers import GIVEN, module, samples
 
@@ -82,13 +82,7 @@ def status_cases(taxonomies: Mapping[str, Taxonomy], compiled: Compiled) -> Sent
     for name, _ in with_python(taxonomies):
         boundary = module(compiled, name, "boundary")
         needed = getattr(module(compiled, name, "wire"), "NEEDED", {})
-
-        def complete(error: Any, needed: Mapping[str, str] = needed) -> None:
-            for attribute in needed.values():
-                setattr(error, attribute, "given")
-
-        options = {"complete": complete} if needed else {}
-        policy = boundary.make_policy(choose=lambda problem: None, **options)
+        policy = _policy(boundary, module(compiled, name, "wire"))
         given = ids.new(boundary.CORRELATION_FORMATS[0])
         own = boundary.encoded([(policy.correlation.header, given)])
         exchange = boundary.BoundaryExchange(policy, "GET", "/x", own)
@@ -96,17 +90,86 @@ def status_cases(taxonomies: Mapping[str, Taxonomy], compiled: Compiled) -> Sent
             answer = exchange.settle(
                 boundary.Answer(status, boundary.encoded(headers.items()), b"")
             )
-            fields = [
-                tuple(part.decode() if isinstance(part, bytes) else part for part in field)
-                for field in answer.fields
-            ]
             slots = dict.fromkeys(needed, "given")
             found.add(
                 name,
                 {"status": status, "headers": headers, "id": given, "slots": slots},
-                (answer.status, plain(fields), json.loads(answer.body)),
+                _sent(answer),
             )
     return found
+
+
+def check_passing(
+    taxonomies: Mapping[str, Taxonomy], compiled: Compiled, run: Callable[[Any], Any]
+) -> None:
+    """An answer of the vectors that a handler wrote itself passes the boundary of a program as it
+    is if it passes Python's, and does not if an error in it is not declared.
+    """
+    cases: dict[str, list[dict[str, Any]]] = {}
+    passing: dict[str, list[bool]] = {}
+    for name, taxonomy in with_python(taxonomies):
+        for case, passes in _passing_cases(name, taxonomy, compiled):
+            cases.setdefault(name, []).append(case)
+            passing.setdefault(name, []).append(passes)
+    found = run(cases)
+    assert sum(map(sum, passing.values())) > 200
+    for name, own in cases.items():
+        for got, case, passes in zip(found[name], own, passing[name], strict=True):
+            has_passed = (got["status"], got["body"]) == (case["status"], json.loads(case["body"]))
+            assert has_passed == passes, f"{name}: {case}: {got}"
+
+
+def _passing_cases(
+    name: str, taxonomy: Taxonomy, compiled: Compiled
+) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Each answer that Python passes or that has an undeclared error, and whether it passes."""
+    boundary, wire = module(compiled, name, "boundary"), module(compiled, name, "wire")
+    policy = _policy(boundary, wire)
+    slots = dict.fromkeys(getattr(wire, "NEEDED", {}), "given")
+    for answer in vectors(taxonomy)["answers"]:
+        status, parsed = answer["wire"]["status"], answer["parsed"]
+        is_known = all(error["known"] for error in (parsed, *parsed.get("others", ())))
+        headers = {"Content-Type": policy.media_type, **answer["wire"]["headers"]}
+        given = headers.get(policy.correlation.header, ids.new(boundary.CORRELATION_FORMATS[0]))
+        own = boundary.encoded([(policy.correlation.header, given)])
+        exchange = boundary.BoundaryExchange(policy, "GET", "/x", own)
+        body = answer["wire"]["body"]
+        if status is None or not 400 <= status < 600 or not _is_json(body):
+            continue
+        sent = boundary.Answer(status, boundary.encoded(headers.items()), body.encode())
+        passes = exchange.is_envelope(sent)
+        if passes or not is_known:
+            case = {"status": status, "headers": headers, "id": given, "slots": slots}
+            yield {**case, "body": body}, passes
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _policy(boundary: Any, wire: Any) -> Any:
+    """The policy of a boundary that fills what only a service knows."""
+    needed: Mapping[str, str] = getattr(wire, "NEEDED", {})
+
+    def complete(error: Any) -> None:
+        for attribute in needed.values():
+            setattr(error, attribute, "given")
+
+    options = {"complete": complete} if needed else {}
+    return boundary.make_policy(choose=lambda problem: None, **options)
+
+
+def _sent(answer: Any) -> Sent:
+    """An answer of a boundary as status, fields and body."""
+    fields = [
+        tuple(part.decode() if isinstance(part, bytes) else part for part in field)
+        for field in answer.fields
+    ]
+    return (answer.status, plain(fields), json.loads(answer.body))
 
 
 def check_answers(cases: SentCases, run: Callable[[Any], Any]) -> None:

@@ -38,11 +38,20 @@ def add_a_code(target: CompileTarget) -> ChangedTree:
 
 
 def check_refusal(target: str, folder: Path) -> None:
-    """The diagnostic names each envelope that the target cannot read, and nothing is written."""
+    """The diagnostic names each envelope that the target cannot read, and the place of the first;
+    nothing is written.
+    """
     shutil.copy(ROOT / "tests/taxonomies/formats.yaml", folder)
     done = faultspec("compile", "formats.yaml", "--target", target, cwd=folder)
     assert done.returncode == 2
     assert "The bodies of the envelope form are not JSON." in done.stderr
+    assert "formats.yaml:11:5: error: the target" in done.stderr
     assert "[unsupported-envelope]" in done.stderr
     assert "hint: use the targets python and typescript" in done.stderr
     assert not (folder / "generated").exists()
+    text = (ROOT / "tests/taxonomies/placed.yaml").read_text()
+    (folder / "placed.yaml").write_text(text.replace("(?:, more)?", "(?=, more)"))
+    done = faultspec("compile", "placed.yaml", "--target", target, cwd=folder)
+    assert done.returncode == 2
+    assert "The pattern of the slot left of the envelope tagged has more than" in done.stderr
+    assert "placed.yaml:14:37: error: the target" in done.stderr

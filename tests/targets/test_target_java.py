@@ -16,11 +16,16 @@ from faultspec.language.model import Taxonomy
 from faultspec.render import render
 from faultspec.runtime import retry_after
 from faultspec.targets import SHIPPED
+from faultspec.targets.catalog import refusals
 from faultspec.targets.java import base_name
-from faultspec.targets.vectors import exclusion_reasons
 from support.java import JAVA, compile_java, compile_package, needs_javac
 from support.once import build_once
-from targets.answers_of_python import check_answers, error_cases, status_cases
+from targets.answers_of_python import (
+    check_answers,
+    check_passing,
+    error_cases,
+    status_cases,
+)
 from targets.laws_of_ports import add_a_code, check_refusal
 from targets.test_large_taxonomies import many_codes
 from targets.test_typescript import Compiled, compiled, every_taxonomy
@@ -38,7 +43,7 @@ def supported() -> Mapping[str, Taxonomy]:
     return {
         name: taxonomy
         for name, taxonomy in every_taxonomy().items()
-        if not list(exclusion_reasons(taxonomy))
+        if not list(refusals(taxonomy))
     }
 
 
@@ -219,6 +224,13 @@ def test_a_boundary_in_java_answers_a_status_as_pythons_does(
     headers of the framework that are kept.
     """
     check_answers(status_cases(bindings.taxonomies, compiled), bindings.run)
+
+
+def test_an_envelope_passes_a_boundary_in_java_as_it_passes_pythons(
+    bindings: JavaBindings, compiled: Compiled
+) -> None:
+    """A handler may fill an envelope itself, with one error or a list, all of them declared."""
+    check_passing(bindings.taxonomies, compiled, bindings.run)
 
 
 def test_a_new_code_only_adds_lines_of_java() -> None:

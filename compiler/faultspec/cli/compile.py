@@ -118,12 +118,24 @@ def command(
                 opened.commit()
             messages += [] if attributes is None else [attributes.write()]
         except TargetError as error:
-            print_in_format((*diagnostics, error.diagnostic), sources, style)
+            print_in_format((*diagnostics, _located(error.diagnostic, jobs)), sources, style)
             return 2
     print_in_format(diagnostics, sources, style)
     for message in messages:
         click.echo(message, err=True)
     return 0
+
+
+def _located(diagnostic: Diagnostic, jobs: Sequence[CompileJob]) -> Diagnostic:
+    """A diagnostic about a value of a taxonomy, with its place in the file."""
+    for job in jobs:
+        is_meant = diagnostic.pointer and job.source == diagnostic.path
+        document = load(job.path).document if is_meant else None
+        if document is not None:
+            return document.diagnostic(
+                diagnostic.code, diagnostic.message, diagnostic.pointer, hint=diagnostic.hint
+            )
+    return diagnostic
 
 
 def _notify(sentence: str) -> None:

@@ -4,6 +4,7 @@ Languages whose bindings are a fixed program over data (Go, Java) share it. Ever
 needs the taxonomy has been made here.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -48,7 +49,7 @@ from faultspec.targets.python.wire import (
     envelope_row,
     header_of,
 )
-from faultspec.targets.vectors import exclusion_reasons
+from faultspec.targets.vectors import Exclusion, exclusions
 
 #: The headers that an adapter fills itself where an answer requires them.
 SUPPLIED: Mapping[str, str] = {"Retry-After": "1", "WWW-Authenticate": "Bearer"}
@@ -57,17 +58,22 @@ _SUPPLIED = {name.lower() for name in SUPPLIED}
 
 _ERRORS = range(400, 600)
 
+#: What Python's expressions have, and those of Java or of RE2 have not, or read in another way:
+#: groups with marks, references, escapes of a few characters, possessive repetitions, sets of sets.
+_OWN_PATTERN = re.compile(r"\(\?(?!:)|\\[^dDwWsSbBtnr\W]|[*+?}]\+|\{,|&&|\[[^\]\\]*\[")
+
 
 def catalog(taxonomy: Taxonomy, model: Model, target: str) -> Json:
     """The catalogue; raises TargetError if a client of the ``target`` could not read the errors."""
-    reasons = list(exclusion_reasons(taxonomy))
-    if reasons:
+    refused = list(refusals(taxonomy))
+    if refused:
         raise TargetError(
             Diagnostic(
                 "unsupported-envelope",
-                f"the target {target} reads JSON bodies with their code in the picture. "
-                + " ".join(reasons),
+                f"the target {target} reads JSON bodies, and patterns that all languages read "
+                "alike. " + " ".join(each.text for each in refused),
                 model.source,
+                pointer=refused[0].path,
                 hint="use the targets python and typescript, or leave this target out",
             )
         )
@@ -110,6 +116,20 @@ def catalog(taxonomy: Taxonomy, model: Model, target: str) -> Json:
         "key_header": key.key.at if key is not None and client.key_header else "",
         "key_methods": list(client.keyed) if client.key_header else [],
     }
+
+
+def refusals(taxonomy: Taxonomy) -> Iterator[Exclusion]:
+    """The parts of a taxonomy that no catalogue can have."""
+    yield from exclusions(taxonomy)
+    for envelope in taxonomy.envelopes.values():
+        for slot, places in envelope.places.items():
+            for index, place in enumerate(places):
+                if place.pattern is not None and _OWN_PATTERN.search(place.pattern):
+                    yield Exclusion(
+                        ("envelopes", envelope.name, "fields", slot, "places", index),
+                        f"The pattern of the slot {slot} of the envelope {envelope.name} has "
+                        "more than characters, classes, `|`, `(?:` and repetitions.",
+                    )
 
 
 def _envelope(envelope: Envelope, taxonomy: Taxonomy) -> Json:

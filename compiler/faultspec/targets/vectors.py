@@ -45,7 +45,7 @@ class VectorsView(NamedTuple):
 
 def view(taxonomy: Taxonomy, model: Model) -> VectorsView:
     """The document of a taxonomy. ``left_out`` says why it has no answers."""
-    reasons = list(exclusion_reasons(taxonomy))
+    reasons = [each.text for each in exclusions(taxonomy)]
     answers = [] if reasons else wire_answers(taxonomy)
     document = {
         "$comment": model.header,
@@ -59,11 +59,19 @@ def view(taxonomy: Taxonomy, model: Model) -> VectorsView:
     return VectorsView(document, _SCHEMA)
 
 
-def exclusion_reasons(taxonomy: Taxonomy) -> Iterator[str]:
-    """Why the format has no place for the answers of a taxonomy, a sentence for each envelope."""
+class Exclusion(NamedTuple):
+    """A part of a taxonomy that the format has no place for: its path, and a sentence."""
+
+    path: tuple[str | int, ...]
+    text: str
+
+
+def exclusions(taxonomy: Taxonomy) -> Iterator[Exclusion]:
+    """Why the format has no place for the answers of a taxonomy, one for each envelope."""
     for envelope in taxonomy.envelopes.values():
         if any(codec.name != "JSON" for codec in envelope.codecs) or not envelope.codecs:
-            yield f"The bodies of the envelope {envelope.name} are not JSON."
+            text = f"The bodies of the envelope {envelope.name} are not JSON."
+            yield Exclusion(("envelopes", envelope.name, "media_type"), text)
 
 
 # What a client makes of them
