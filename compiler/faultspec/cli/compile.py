@@ -118,7 +118,7 @@ def command(
                 opened.commit()
             messages += [] if attributes is None else [attributes.write()]
         except TargetError as error:
-            print_in_format((*diagnostics, _located(error.diagnostic, jobs)), sources, style)
+            print_in_format((*diagnostics, _locate(error.diagnostic, jobs)), sources, style)
             return 2
     print_in_format(diagnostics, sources, style)
     for message in messages:
@@ -126,7 +126,7 @@ def command(
     return 0
 
 
-def _located(diagnostic: Diagnostic, jobs: Sequence[CompileJob]) -> Diagnostic:
+def _locate(diagnostic: Diagnostic, jobs: Sequence[CompileJob]) -> Diagnostic:
     """A diagnostic about a value of a taxonomy, with its place in the file."""
     for job in jobs:
         is_meant = diagnostic.pointer and job.source == diagnostic.path

@@ -85,6 +85,7 @@ def codes_by_status(taxonomy: Taxonomy) -> Mapping[int, Sequence[str]]:
 def decided_code(
     envelope: Envelope,
     kind: PlaceKind,
+    *,
     status: int | None,
     operation: str | None,
     taxonomy: Taxonomy,

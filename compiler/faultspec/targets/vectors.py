@@ -137,7 +137,11 @@ def _read_as(envelope: Envelope, answer: WireAnswer, taxonomy: Taxonomy) -> Extr
             read,
             header=lambda name: named.get(name.lower()),
             decided=lambda place: decided_code(
-                envelope, place.kind, answer.status, answer.operation, taxonomy
+                envelope,
+                place.kind,
+                status=answer.status,
+                operation=answer.operation,
+                taxonomy=taxonomy,
             ),
         )
         if found is not None:
