@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 from faultspec.language.model import Code, Taxonomy
@@ -12,6 +13,9 @@ from faultspec.targets.python.wire import has_error_lists
 from targets.test_target_vectors import NO_PYTHON, vectors
 from targets.test_typescript import Compiled
 from targets.test_typescript_servers import GIVEN, module, samples
+
+#: Wanted languages: other cases, narrower ones, private parts, and none that is declared.
+LOCALES = ("DE-at-1996", "de-x-private", "PT-br", "pt", "zh-Hans-CN", "zh", "xx", "", "-")
 
 Sent = tuple[int, list[tuple[str, str]], object]
 
@@ -29,8 +33,8 @@ class SentCases(NamedTuple):
 
 
 def error_cases(taxonomies: Mapping[str, Taxonomy], compiled: Compiled) -> SentCases:
-    """Every shared code, without details and with a value for each; where an envelope is a list of
-    errors, also with the code before it behind.
+    """Every shared code, without details and with a value for each, in every language; where an
+    envelope is a list of errors, also with the code before it behind.
     """
     found = SentCases({}, {})
     for name, taxonomy in with_python(taxonomies):
@@ -43,13 +47,20 @@ def error_cases(taxonomies: Mapping[str, Taxonomy], compiled: Compiled) -> SentC
             if code.details_schema is None
             for details in ({}, samples(code))
         ]
+        single += [
+            {**case, "locale": locale}
+            for case, code in product(single, shared)
+            if case["code"] == code.name and code.messages
+            for locale in (*code.messages, *LOCALES)
+        ]
         lists = has_error_lists(taxonomy)
         waits = {code.name: key for code in shared for key in _waits(code, taxonomy)}
         for case, before in zip(single, [single[-1], *single[:-1]], strict=True):
             for asked in (case, *([{**case, "others": [before, case]}] * lists)):
                 try:
                     made = _made(asked, errors, wire, waits)
-                    sent = wire.render(made, slots=slots)
+                    options = {"locale": asked["locale"]} if "locale" in asked else {}
+                    sent = wire.render(made, slots=slots, **options)
                 except (ValueError, KeyError):
                     continue  # the details cannot be written in the envelope
                 fields = plain(sent.headers.items())

@@ -206,6 +206,7 @@ def _code(operation: str | None, code: Code, taxonomy: Taxonomy) -> Json:
         "status_rules": _rules(code.http.rules),
         "summary": code.summary,
         "message": message_template(code),
+        **({"messages": dict(code.messages)} if code.messages else {}),
         "retriable": code.retriable.flag_kind,
         "rules": _rules(code.retriable.rules),
         "client_action": code.client_action,
