@@ -93,7 +93,7 @@ def decided_code(
     """The code that the status or the envelope decides: the operation's own, else one that it
     lists, else a shared one, else that of the status's fallback; None if there are several.
     """
-    rows = _rows_of(envelope, taxonomy)
+    rows = decided_by_envelope(taxonomy).get(envelope.name, ())
     for owner, listed in ((operation, False), (operation, True), (None, False)):
         found = [
             row.wire
@@ -109,10 +109,15 @@ def decided_code(
 
 
 @memoize
-def _rows_of(envelope: Envelope, taxonomy: Taxonomy) -> Sequence[DecidedRow]:
-    return [row for row in decided_rows(taxonomy) if row.envelope == envelope.name]
+def decided_by_envelope(taxonomy: Taxonomy) -> Mapping[str, Sequence[DecidedRow]]:
+    """The rows of each envelope that has any."""
+    found: dict[str, list[DecidedRow]] = {}
+    for row in decided_rows(taxonomy):
+        found.setdefault(row.envelope, []).append(row)
+    return found
 
 
+@memoize
 def identities(taxonomy: Taxonomy) -> Mapping[str, Sequence[CodeIdentity]]:
     """By envelope, the codes whose value there is not their ``wire``; removed codes too."""
     found: dict[str, list[CodeIdentity]] = {}
