@@ -35,7 +35,7 @@ from faultspec.targets.data_rows import (
     required_header_rows,
     span_rows,
 )
-from faultspec.targets.decided import codes_by_status, decided_by_envelope, identities, stand_ins
+from faultspec.targets.decided import codes_by_status, identities, rows_by_envelope, stand_ins
 from faultspec.targets.doc_text import NO_MESSAGE, message_template, plain_policy
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.memo import memoize
@@ -153,7 +153,7 @@ def _envelope(envelope: Envelope, taxonomy: Taxonomy) -> Json:
                 "wire": each.wire,
                 "on": span_rows(each.statuses),
             }
-            for each in decided_by_envelope(taxonomy).get(envelope.name, ())
+            for each in rows_by_envelope(taxonomy).get(envelope.name, ())
         ],
         "stand_ins": list(_stand_ins(envelope, taxonomy)),
         "identities": [

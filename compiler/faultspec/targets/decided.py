@@ -93,7 +93,7 @@ def decided_code(
     """The code that the status or the envelope decides: the operation's own, else one that it
     lists, else a shared one, else that of the status's fallback; None if there are several.
     """
-    rows = decided_by_envelope(taxonomy).get(envelope.name, ())
+    rows = rows_by_envelope(taxonomy).get(envelope.name, ())
     for owner, listed in ((operation, False), (operation, True), (None, False)):
         found = [
             row.wire
@@ -109,7 +109,7 @@ def decided_code(
 
 
 @memoize
-def decided_by_envelope(taxonomy: Taxonomy) -> Mapping[str, Sequence[DecidedRow]]:
+def rows_by_envelope(taxonomy: Taxonomy) -> Mapping[str, Sequence[DecidedRow]]:
     """The rows of each envelope that has any."""
     found: dict[str, list[DecidedRow]] = {}
     for row in decided_rows(taxonomy):
