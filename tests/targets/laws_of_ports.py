@@ -49,7 +49,7 @@ def check_refusal(target: str, folder: Path) -> None:
     assert "[unsupported-envelope]" in done.stderr
     assert "hint: use the targets python and typescript" in done.stderr
     assert not (folder / "generated").exists()
-    text = (ROOT / "tests/taxonomies/placed.yaml").read_text()
+    text = (ROOT / "tests/fixtures/wire_forms/placed.yaml").read_text()
     (folder / "placed.yaml").write_text(text.replace("(?:, more)?", "(?=, more)"))
     done = faultspec("compile", "placed.yaml", "--target", target, cwd=folder)
     assert done.returncode == 2

@@ -402,8 +402,8 @@ def every_taxonomy() -> Mapping[str, Taxonomy]:
     found |= {f"keyed_{place}": keyed(place) for place in KEYED}
     found["branches"] = read(BRANCHES, "branches.yaml").taxonomy
     found["formats"] = load(str(ROOT / "tests/taxonomies/formats.yaml")).taxonomy
-    found["listed"] = load(str(ROOT / "tests/taxonomies/listed.yaml")).taxonomy
-    found["placed"] = load(str(ROOT / "tests/taxonomies/placed.yaml")).taxonomy
+    found["listed"] = load(str(ROOT / "tests/fixtures/wire_forms/listed.yaml")).taxonomy
+    found["placed"] = load(str(ROOT / "tests/fixtures/wire_forms/placed.yaml")).taxonomy
     found["registry"] = load(str(ROOT / "examples/registry/taxonomy.yaml")).taxonomy
     found["form_lists"] = read(FORM_LISTS, "form_lists.yaml").taxonomy
     found["shop"] = shop()
