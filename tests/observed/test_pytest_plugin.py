@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import metadata
+from typing import Any
 
 import httpx
 import pytest
