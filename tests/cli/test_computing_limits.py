@@ -117,7 +117,7 @@ def test_an_interruption_of_any_moment_is_one(
 
 
 def test_a_lack_of_memory_in_a_group_of_tasks_is_one(capsys: pytest.CaptureFixture[str]) -> None:
-    """A message of MCP that is too large is told as an input that is too large."""
+    """The command calls a message of MCP that is too large an input that is too large."""
 
     def work() -> None:
         raise ExceptionGroup("unhandled", [ExceptionGroup("inner", [MemoryError()])])

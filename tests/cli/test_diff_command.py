@@ -320,7 +320,7 @@ def test_a_clone_that_lacks_files_is_refused(
     assert not (clone / "fetched").exists()
 
 
-#: Files of commits that are none of a file system, or too long, with what is said about them.
+#: Files of commits that are none of a file system, or too long, with what the command says.
 HOSTILE_FILES = {
     "NUL in a base": ("100644", b'extends: "a\\0b.yaml"', "cannot be read"),
     "base of 300 letters": ("100644", b"extends: " + b"x" * 300, "cannot be read"),

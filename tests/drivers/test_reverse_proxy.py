@@ -202,7 +202,7 @@ def test_a_service_that_does_not_answer_gives_no_finding() -> None:
         answers = [httpcore.request("GET", address) for _ in range(2)]
     assert [answer.status for answer in answers] == [502, 502]
     assert b"could not be reached" in answers[0].content
-    assert [*proxy.unanswered()] == [
+    assert [*proxy.reasons_without_answer()] == [
         "2 requests got no whole answer: the service could not be reached"
     ]
     assert seen.empty()
@@ -221,7 +221,7 @@ def test_an_answer_that_breaks_off_breaks_off_for_the_client() -> None:
         with pytest.raises((httpcore.RemoteProtocolError, httpcore.ReadError)):
             httpcore.request("GET", address)
         assert "1 request got no whole answer: the service broke its answer off" in "".join(
-            proxy.unanswered()
+            proxy.reasons_without_answer()
         )
     assert seen.empty()
 
@@ -240,7 +240,7 @@ def test_a_service_that_speaks_something_else_gives_no_finding() -> None:
         proxy = ReverseProxy(f"http://127.0.0.1:{service.getsockname()[1]}", lambda app: app)
         with serving(proxy) as address:
             assert httpcore.request("GET", address).status == 502
-    assert "no answer of HTTP" in "".join(proxy.unanswered())
+    assert "no answer of HTTP" in "".join(proxy.reasons_without_answer())
 
 
 def ask(address: str, request: bytes) -> bytes:
@@ -302,11 +302,11 @@ def test_an_answer_that_cannot_pass_is_counted() -> None:
         proxy = ReverseProxy(service, lambda app: app)
         with serving(proxy) as address:
             assert httpcore.request("GET", address).status == 502
-    assert "status 999" in "".join(proxy.unanswered())
+    assert "status 999" in "".join(proxy.reasons_without_answer())
 
 
 def test_a_fault_of_the_proxy_is_counted() -> None:
-    """An exception that nobody foresaw is called one of the proxy, in an answer and in its reason."""
+    """An exception that nobody foresaw is called one of the proxy, in an answer and a reason."""
 
     async def broken(*_: Any) -> None:
         raise ZeroDivisionError("by zero")
@@ -314,7 +314,7 @@ def test_a_fault_of_the_proxy_is_counted() -> None:
     proxy = ReverseProxy("http://127.0.0.1:1", lambda app: broken)
     with serving(proxy) as address:
         assert httpcore.request("GET", address).status == 502
-    assert [*proxy.unanswered()] == [
+    assert [*proxy.reasons_without_answer()] == [
         "1 request got no whole answer: the proxy could not pass it on (by zero)"
     ]
 
@@ -338,7 +338,7 @@ def test_a_request_that_does_not_reach_the_proxy_is_counted(
         assert ask(address, b"nothing\r\n\r\n").startswith(b"HTTP/1.1 400 ")
         for client in idle:
             client.close()
-    assert [*proxy.refused()] == [
+    assert [*proxy.reasons_of_refusal()] == [
         "3 requests got no whole answer: more than 2 connections at the same time",
         "1 request got no whole answer: the request is not one of HTTP/1.1",
     ]
@@ -389,7 +389,7 @@ def test_a_request_that_the_service_does_not_take_ends(monkeypatch: pytest.Monke
             assert client.recv(65536).startswith(b"HTTP/1.1 502 ")
             client.shutdown(socket.SHUT_RDWR)
             sending.join(SOON)
-    assert "took no more of the request" in "".join(proxy.unanswered())
+    assert "took no more of the request" in "".join(proxy.reasons_without_answer())
 
 
 def send_all(client: socket.socket, data: bytes) -> None:

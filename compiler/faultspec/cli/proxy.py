@@ -179,11 +179,11 @@ def command(
         raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
     except KeyboardInterrupt:
         pass
-    notes = (*app.refused(), *observer.notes(), *((_OWED,) if basis.owed else ()))
+    notes = (*app.reasons_of_refusal(), *observer.notes(), *((_OWED,) if basis.owed else ()))
     for note in notes:
         accumulator.note(note)
     seconds = time.monotonic() - started
-    not_run = (*observer.defects, *app.unanswered())
+    not_run = (*observer.defects, *app.reasons_without_answer())
     result = accumulator.result(url, seconds=seconds, not_run=not_run)
     concluded = conclude(result, date.today(), only=basis.only)
     report = Report(without_guesses(concluded) if basis.owed else concluded, url, basis.only)

@@ -54,13 +54,13 @@ class ReverseProxy:
         self._unanswered: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
 
-    def unanswered(self) -> Iterator[str]:
+    def reasons_without_answer(self) -> Iterator[str]:
         """Why requests got no answer of the service, or not all of it, with their number. Nothing
         was judged of them.
         """
         return _describe_counts(self._unanswered)
 
-    def refused(self) -> Iterator[str]:
+    def reasons_of_refusal(self) -> Iterator[str]:
         """Why requests did not reach the service, with their number."""
         return _describe_counts(self._refused)
 

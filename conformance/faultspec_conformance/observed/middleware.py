@@ -161,7 +161,7 @@ def watch(client: Any, see: See) -> None:
 
 
 def _watch_httpx(client: Any, see: See) -> None:
-    def on_end(answer: Any, packed: bytes | None, cut: str | None) -> None:
+    def see_end(answer: Any, packed: bytes | None, cut: str | None) -> None:
         content = packed
         if packed is not None:
             decoded = _decode(_decode_headers(answer.headers.raw), packed)
@@ -172,7 +172,7 @@ def _watch_httpx(client: Any, see: See) -> None:
         if answer.is_closed:  # a transport of tests made it up, whole
             see(httpx_exchange(answer, answer.content))
         else:
-            answer.stream = _record(answer.stream, functools.partial(on_end, answer))
+            answer.stream = _record(answer.stream, functools.partial(see_end, answer))
 
     async def on_async_answer(answer: Any) -> None:
         on_answer(answer)

@@ -99,7 +99,7 @@ def recorded_exchange(
     lacks |= redacted_facts(headers)
     lacks |= ABOUT_BODY if decoded is None else frozenset()
     lacks |= {"elapsed"} if elapsed is None else frozenset()
-    response = Response(status, headers, decoded or b"", elapsed or 0.0, cut)
+    response = Response(status, headers, decoded or b"", elapsed=elapsed or 0.0, cut=cut)
     return RecordedExchange(Exchange(request, response, lacks=lacks), place)
 
 
