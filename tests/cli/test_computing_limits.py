@@ -116,6 +116,18 @@ def test_an_interruption_of_any_moment_is_one(
     assert "internal-error" not in capsys.readouterr().err
 
 
+def test_a_lack_of_memory_in_a_group_of_tasks_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command calls a message of MCP that is too large an input that is too large."""
+
+    def work() -> None:
+        raise ExceptionGroup("unhandled", [ExceptionGroup("inner", [MemoryError()])])
+
+    assert finish(work) == 2
+    err = capsys.readouterr().err
+    assert "error[too-large]" in err
+    assert "internal-error" not in err
+
+
 #: A command that is interrupted in a finaliser, and then computes.
 IGNORED = """
 import os, signal, time

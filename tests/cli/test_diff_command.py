@@ -300,6 +300,55 @@ def test_the_remedy_for_a_shallow_clone_works(
     assert "the status of `missing` is 410 in place of 404" in done.stdout
 
 
+@pytest.mark.parametrize("lacking", ["tree:0", "blob:none"])
+def test_a_clone_that_lacks_files_is_refused(
+    repository: Path, tmp_path: Path, lacking: str
+) -> None:
+    """A file that a partial clone cannot show has not been absent: the change of a status would
+    pass as a new file. Nothing is fetched for it.
+    """
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    bare = ("--no-checkout", f"--filter={lacking}")
+    git(tmp_path, "clone", "--quiet", *bare, repository.as_uri(), "clone")
+    clone = tmp_path / "clone"
+    (clone / "base.yaml").write_text(BREAKING)
+    git(clone, "config", "remote.origin.uploadpack", "touch fetched; false")
+    done = faultspec("diff", "base.yaml", "--against", "v1.0.0", cwd=clone)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "git cannot read" in done.stderr
+    assert "the clone lacks objects" in done.stderr
+    assert not (clone / "fetched").exists()
+
+
+#: Files of commits that are none of a file system, or too long, with what the command says.
+HOSTILE_FILES = {
+    "NUL in a base": ("100644", b'extends: "a\\0b.yaml"', "cannot be read"),
+    "base of 300 letters": ("100644", b"extends: " + b"x" * 300, "cannot be read"),
+    "base of 100,000 folders": ("100644", b"extends: " + b"a/" * 100_000 + b"b", "cannot be read"),
+    "17 MiB": ("100644", b"#" * (17 << 20), "is larger than 16 MiB"),
+    "link to NUL": ("120000", b"a\0b", None),
+    "link to 100,000 folders": ("120000", b"a/" * 100_000, None),
+    "link to 3,000 letters": ("120000", b"x" * 3_000, None),
+    "link of 17 MiB": ("120000", b"x" * (17 << 20), None),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_FILES)
+def test_any_commit_can_be_compared_with(repository: Path, tmp_path: Path, name: str) -> None:
+    """A file that no file system has is refused, and one behind such a link does not exist."""
+    mode, content, message = HOSTILE_FILES[name]
+    git(tmp_path, "clone", "--quiet", str(repository), "clone")
+    clone = tmp_path / "clone"
+    (tmp_path / "content").write_bytes(content)
+    blob = git(clone, "hash-object", "-w", str(tmp_path / "content"))
+    git(clone, "update-index", "--cacheinfo", f"{mode},{blob},base.yaml")
+    commit = git(clone, "commit-tree", git(clone, "write-tree"), "-m", "hostile")
+    done = faultspec("diff", "base.yaml", "--against", commit, cwd=clone)
+    assert done.returncode == (0 if message is None else 2), done.stderr
+    assert "[internal-error]" not in done.stderr
+    assert (message or "after 0.0.0") in done.stderr
+
+
 def test_a_machine_without_git_is_named(repository: Path, tmp_path: Path) -> None:
     """Without git, and outside a repository, the remedy is to give both files."""
     done = faultspec(

@@ -103,13 +103,17 @@ def refusal(report: Path, folder: Path, base: str, **request: object) -> str:
 
 
 def test_what_cannot_be_rebuilt_is_refused(report: Path, broken: str, tmp_path: Path) -> None:
-    """A value without a name, an unknown variable and a long body are refused by name."""
+    """A value without a name, an unknown variable, a long body and too many header fields are
+    refused by name.
+    """
     masked = refusal(report, tmp_path, broken, target="/x?key=***")
     assert "the address has a value that the report masks without a name" in masked
     unknown = refusal(report, tmp_path, broken, headers=[["X-Key", "${NOBODY_KNOWS}"]])
     assert "the header `X-Key` has a secret, `${NOBODY_KNOWS}`, that the configuration" in unknown
     long = refusal(report, tmp_path, broken, body="ab" * 8192, size=99_999)
     assert "only the first 16384 of 99999 bytes of the body" in long
+    many = refusal(report, tmp_path, broken, headers=[["X-Key", str(n)] for n in range(2_001)])
+    assert "a request has more than 2,000 header fields" in many
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def proxied(app: Any) -> Iterator[tuple[str, ReverseProxy, "Queue[Exchange]"]]:
     seen: Queue[Exchange] = Queue()
     with serving(app, adds_fields=False) as service:
         proxy = ReverseProxy(service, lambda app: Watching(app, seen.put))
-        with serving(proxy, adds_fields=False, refused=proxy.count) as address:
+        with serving(proxy, adds_fields=False, refused=proxy.refuse) as address:
             yield address, proxy, seen
 
 
@@ -191,8 +191,8 @@ def test_a_client_that_leaves_before_the_answer_ends_the_request() -> None:
 
 
 def test_a_service_that_does_not_answer_gives_no_finding() -> None:
-    """A request without an answer gets 502 with the reason, which a note counts and nobody
-    judges.
+    """A request without an answer gets 502 with the reason, which is counted, and nobody judges
+    it.
     """
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         closed = f"http://127.0.0.1:{nobody.getsockname()[1]}"
@@ -202,7 +202,9 @@ def test_a_service_that_does_not_answer_gives_no_finding() -> None:
         answers = [httpcore.request("GET", address) for _ in range(2)]
     assert [answer.status for answer in answers] == [502, 502]
     assert b"could not be reached" in answers[0].content
-    assert [*proxy.notes()] == ["2 requests got no whole answer: the service could not be reached"]
+    assert [*proxy.reasons_without_answer()] == [
+        "2 requests got no whole answer: the service could not be reached"
+    ]
     assert seen.empty()
 
 
@@ -219,7 +221,7 @@ def test_an_answer_that_breaks_off_breaks_off_for_the_client() -> None:
         with pytest.raises((httpcore.RemoteProtocolError, httpcore.ReadError)):
             httpcore.request("GET", address)
         assert "1 request got no whole answer: the service broke its answer off" in "".join(
-            proxy.notes()
+            proxy.reasons_without_answer()
         )
     assert seen.empty()
 
@@ -238,7 +240,7 @@ def test_a_service_that_speaks_something_else_gives_no_finding() -> None:
         proxy = ReverseProxy(f"http://127.0.0.1:{service.getsockname()[1]}", lambda app: app)
         with serving(proxy) as address:
             assert httpcore.request("GET", address).status == 502
-    assert "no answer of HTTP" in "".join(proxy.notes())
+    assert "no answer of HTTP" in "".join(proxy.reasons_without_answer())
 
 
 def ask(address: str, request: bytes) -> bytes:
@@ -295,16 +297,16 @@ def test_a_request_for_an_upgrade_passes_as_one_of_http() -> None:
 
 
 def test_an_answer_that_cannot_pass_is_counted() -> None:
-    """A status that no answer has becomes 502, and a note."""
+    """A status that no answer has becomes 502, and is counted."""
     with answering(b"HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n") as service:
         proxy = ReverseProxy(service, lambda app: app)
         with serving(proxy) as address:
             assert httpcore.request("GET", address).status == 502
-    assert "status 999" in "".join(proxy.notes())
+    assert "status 999" in "".join(proxy.reasons_without_answer())
 
 
 def test_a_fault_of_the_proxy_is_counted() -> None:
-    """An exception that nobody foresaw is called one of the proxy, in an answer and a note."""
+    """An exception that nobody foresaw is called one of the proxy, in an answer and a reason."""
 
     async def broken(*_: Any) -> None:
         raise ZeroDivisionError("by zero")
@@ -312,7 +314,7 @@ def test_a_fault_of_the_proxy_is_counted() -> None:
     proxy = ReverseProxy("http://127.0.0.1:1", lambda app: broken)
     with serving(proxy) as address:
         assert httpcore.request("GET", address).status == 502
-    assert [*proxy.notes()] == [
+    assert [*proxy.reasons_without_answer()] == [
         "1 request got no whole answer: the proxy could not pass it on (by zero)"
     ]
 
@@ -336,7 +338,7 @@ def test_a_request_that_does_not_reach_the_proxy_is_counted(
         assert ask(address, b"nothing\r\n\r\n").startswith(b"HTTP/1.1 400 ")
         for client in idle:
             client.close()
-    assert [*proxy.notes()] == [
+    assert [*proxy.reasons_of_refusal()] == [
         "3 requests got no whole answer: more than 2 connections at the same time",
         "1 request got no whole answer: the request is not one of HTTP/1.1",
     ]
@@ -387,7 +389,7 @@ def test_a_request_that_the_service_does_not_take_ends(monkeypatch: pytest.Monke
             assert client.recv(65536).startswith(b"HTTP/1.1 502 ")
             client.shutdown(socket.SHUT_RDWR)
             sending.join(SOON)
-    assert "took no more of the request" in "".join(proxy.notes())
+    assert "took no more of the request" in "".join(proxy.reasons_without_answer())
 
 
 def send_all(client: socket.socket, data: bytes) -> None:
@@ -504,6 +506,58 @@ def test_the_command_reports_when_it_is_interrupted(
     assert sorted({finding["clause"] for finding in report["findings"]}) == clauses
     shown = f"GET /things {status}: {', '.join(clauses)}\n" if clauses else ""
     assert err == f"{shown}wrote report.json\n"
+
+
+PACKED = b"HTTP/1.1 500 No\r\nConnection: close\r\nContent-Encoding: "
+
+#: Answers that nobody can judge: none, one that breaks off, one of another protocol, and errors
+#: whose bodies are too long, cut, or in a coding that nobody reads.
+UNJUDGED = {
+    "none": b"",
+    "cut": b'HTTP/1.1 500 No\r\nContent-Length: 99\r\n\r\n{"code": ',
+    "foreign": b"+OK Bearer qz7-secret-of-the-caller\r\n\r\n",
+    "header": b"HTTP/1.1 500 No\r\nBearer qz7-secret-of-the-caller\r\n\r\n",
+    "chunk": b"HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\nqz7-secret-of-the-caller\r\n",
+    "long": PACKED + b"gzip\r\n\r\n" + gzip.compress(bytes(5 << 20)),
+    "cut gzip": PACKED + b"gzip\r\n\r\n" + gzip.compress(b'{"code": "absent"}')[:20],
+    "coding": PACKED + b"qz7-secret-of-the-caller\r\n\r\n{}",
+}
+
+
+@pytest.mark.parametrize("name", UNJUDGED)
+def test_a_service_does_not_pass_with_answers_that_nobody_can_judge(
+    name: str, tmp_path: Path
+) -> None:
+    """The command ends with 2 and says how many there were, beside answers without findings. What
+    the service sent is not quoted: it may have a secret of the request.
+    """
+    (tmp_path / "taxonomy.yaml").write_text(TAXONOMY)
+    fine = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    answers = iter((fine, UNJUDGED[name]))
+    with socket.create_server(("127.0.0.1", 0)) as service:
+
+        def run_service() -> None:
+            for answer in answers:
+                connection, _ = service.accept()
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(answer)
+
+        threading.Thread(target=run_service, daemon=True).start()
+        url = f"http://127.0.0.1:{service.getsockname()[1]}"
+        with faultspec("proxy", url, "--report", "json=report.json", cwd=tmp_path) as run:
+            assert run.stdout is not None
+            address = run.stdout.readline().strip()
+            for _ in range(2):
+                head = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                ask(address, head + b"Authorization: Bearer qz7-secret-of-the-caller\r\n\r\n")
+            run.send_signal(signal.SIGTERM)
+            out, err = run.communicate(timeout=SOON)
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert run.returncode == 2, err
+    assert report["findings"] == []
+    assert len(report["not_run"]) == 1, report["not_run"]
+    assert "qz7" not in out + err + json.dumps(report)
 
 
 @pytest.mark.parametrize(

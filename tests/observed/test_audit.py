@@ -30,7 +30,7 @@ from cli.test_conform_command import faultspec
 from faultspec.contract.clauses import GROUPABLE, VALUES
 from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Finding, Judgement
-from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.exchange.model import ABOUT_BODY, Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec_conformance import reports
@@ -580,6 +580,16 @@ def test_other_dialects_of_cassettes(tmp_path: Path) -> None:
         assert isinstance(found, RecordedExchange)
         assert found.exchange.response.body == kept
         assert ("body" in found.exchange.lacks) == (kept == b"")
+        assert (found.exchange.response.cut is not None) == (kept == b"")
+
+
+def test_errors_that_cannot_be_decoded_do_not_pass() -> None:
+    """An audit that could not read the body of an error could not run; of a success it need not."""
+    for status, unread in ((200, 0), (500, 1)):
+        accumulator = Accumulator(platform())
+        response = Response(status, cut="cannot be decoded")
+        accumulator.add(Exchange(Request("GET", "/x"), response, lacks=ABOUT_BODY))
+        assert len(accumulator.result("a.har").not_run) == unread
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import metadata
+from typing import Any
 
 import httpx
 import pytest
@@ -384,3 +385,37 @@ def test_a_compressed_answer_is_seen_without_its_coding() -> None:
         watch(client, seen.append)
         assert client.get("http://service/").json() == {"code": "x"}
     assert [each.response.body for each in seen] == [b'{"code": "x"}']
+
+
+def test_a_client_sees_why_the_body_of_an_answer_is_missing() -> None:
+    """A body beyond the limit, or in a coding that nobody reads, has its reason: else nobody
+    would know that an error was not judged.
+    """
+    seen: list[Exchange] = []
+    bodies = {"foreign": b"{}", "identity": bytes(5 * 1024 * 1024)}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        coding = request.url.path[1:]
+        body = httpx.ByteStream(bodies[coding])
+        return httpx.Response(500, headers={"Content-Encoding": coding}, stream=body)
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as client:
+        watch(client, seen.append)
+        for coding in bodies:
+            client.get(f"http://service/{coding}")
+    assert all(each.response.cut and "body" in each.lacks for each in seen)
+    assert len(seen) == 2
+
+
+def test_header_fields_may_come_from_an_iterator() -> None:
+    """The fields of an answer are an iterable (ASGI): the server gets them, and so do we."""
+    seen: list[Exchange] = []
+
+    async def app(scope: object, receive: object, send: Any) -> None:
+        fields = (field for field in [(b"content-type", b"text/plain")])
+        await send({"type": "http.response.start", "status": 404, "headers": fields})
+        await send({"type": "http.response.body", "body": b"no"})
+
+    answer = TestClient(Watching(app, seen.append)).get("/")
+    assert answer.headers["content-type"] == "text/plain"
+    assert [each.response.headers for each in seen] == [(("content-type", "text/plain"),)]

@@ -506,6 +506,59 @@ def test_the_page_opens_with_a_map() -> None:
     assert "<h2>Map</h2>" not in reports.html(Report(Result("t", "x 1"), "http://h"))
 
 
+class _MapReader(HTMLParser):
+    """The rows of the map: for each the columns and the codes of its places."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[tuple[int, str | None]]] = []
+        self._in_map = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self._in_map = given.get("class") == "map" if tag == "table" else self._in_map
+        if self._in_map and tag == "tr":
+            self.rows.append([])
+        elif self._in_map and tag == "td":
+            self.rows[-1].append((int(given.get("colspan") or 1), given.get("data-code")))
+
+
+@given(
+    cells=st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12, unique=True
+    )
+)
+def test_every_row_of_the_map_has_every_column(cells: list[tuple[int, int]]) -> None:
+    """A cell stands in the column of its code, whatever else its row has."""
+    found = tuple(MapCell(f"o{row}", f"c{column}", count=1) for row, column in cells)
+    codes = [*dict.fromkeys(cell.code for cell in found)]
+    page = _MapReader()
+    page.feed(reports.html(Report(Result("t", "x 1", map=found), "http://h")))
+    shown = set()
+    operations = dict.fromkeys(cell.operation for cell in found)
+    for operation, places in zip(operations, page.rows[1:], strict=True):
+        assert sum(width for width, _ in places) == len(codes)
+        at = 0
+        for width, code in places:
+            shown |= {(operation, code)} if code is not None else set()
+            assert code in (None, codes[at])
+            at += width
+    assert shown == {(cell.operation, cell.code) for cell in found}
+
+
+def test_a_page_grows_with_the_cells_of_its_map() -> None:
+    """It has no place for each operation and code without a cell: a report of 500 kB would make a
+    page of gigabytes.
+    """
+
+    def length(cells: int) -> int:
+        found = tuple(MapCell(f"o{each}", f"c{each}", count=1) for each in range(cells))
+        return len(reports.html(Report(Result("t", "x 1", map=found), "http://h")))
+
+    empty = length(0)
+    assert length(400) - empty < 5 * (length(100) - empty)
+
+
 def changed(text: str, place: tuple[str, ...], value: object) -> str:
     """A report with another value at a place; of lists, in their first item."""
     data = json.loads(text)

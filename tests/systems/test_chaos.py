@@ -685,6 +685,25 @@ def add_bodies(data: dict[str, Any]) -> None:
     data["findings"][0]["message"] = "\U0001f600" + "x" * 3_000_000
 
 
+def add_cells(data: dict[str, Any]) -> None:
+    """A map whose cells have an operation and a code of their own each."""
+    cell = {"count": 1, "wrong": 0, "declared": True}
+    data["map"] = [{"operation": f"o{n}", "code": f"c{n}", **cell} for n in range(75_000)]
+
+
+def write_replay(folder: Path, url: str) -> None:
+    """A report of a request whose body repeats one letter, in almost all bytes that are read."""
+    data = json.loads(reports.json(report()))
+    (finding,) = data["findings"]
+    body = {"body": "x" * 300, "size": 32 * 1024**2 - 100_000}
+    finding["exchange"]["request"] = {"method": "GET", "target": "/", "headers": [], **body}
+    data |= {"findings": [{**finding, "before": [], "examples": []}], "taxonomy": "chaos 1.0.0"}
+    data["run"] |= {"base": url, "source": None}
+    (folder / "report.json").write_text(json.dumps(data))
+
+
+FINGERPRINT = json.loads(reports.json(report()))["findings"][0]["fingerprint"]
+
 MERGE = (
     *(*PROGRAM, "report", "merge", "report.json", "--baseline", "report.json"),
     *("--report", "sarif=r.sarif", "--report", "html=r.html", "--report", "json=r.json"),
@@ -743,6 +762,16 @@ HOSTILE_INPUTS: dict[str, HostileInput] = {
         write_report(add_bodies),
         MERGE,
         quick=True,
+    ),
+    "map": HostileInput(
+        "`report merge` of a report of 75,000 operations with a code each, and its baseline",
+        write_report(add_cells),
+        MERGE,
+    ),
+    "request": HostileInput(
+        "`replay` of a request of 32 MiB",
+        write_replay,
+        (*PROGRAM, "replay", "report.json", FINGERPRINT),
     ),
 }
 

@@ -250,14 +250,9 @@ def finish(work: Callable[[], Any]) -> int:
         click.echo(f"error[file-unusable]: {reason}", err=True)
         click.echo("  = hint: make sure that the file is there and can be used", err=True)
         return 2
-    except MemoryError:
-        click.echo(
-            f"error[too-large]: this takes more than {MOST_MEMORY} MiB of memory\n"
-            "  = hint: give it a smaller input",
-            err=True,
-        )
-        return 2
     except Exception as error:
+        if _lacks_memory(error):
+            return _refuse_size()
         interruption = interruption_behind(error)
         if interruption is not None:
             return _end_early(interruption)
@@ -273,6 +268,21 @@ def finish(work: Callable[[], Any]) -> int:
         )
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _lacks_memory(error: Exception) -> bool:
+    # The library of MCP reads its input in a group of tasks.
+    inner = error.subgroup(MemoryError) if isinstance(error, ExceptionGroup) else None
+    return isinstance(error, MemoryError) or inner is not None
+
+
+def _refuse_size() -> int:
+    click.echo(
+        f"error[too-large]: this takes more than {MOST_MEMORY} MiB of memory\n"
+        "  = hint: give it a smaller input",
+        err=True,
+    )
+    return 2
 
 
 def _end_early(reason: BaseException) -> int:

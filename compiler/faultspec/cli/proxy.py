@@ -134,7 +134,8 @@ def command(
     for each answer with findings to standard error. Answers reach the client unchanged, while they
     come. HTTP/1.1 only; an upgrade, such as that of WebSocket, does not pass.
 
-    Exit codes: 0 no findings; 1 findings; 2 no findings, and no clause was exercised.
+    Exit codes: 0 no findings; 1 findings; 2 no findings, but no clause was exercised, or answers
+    could not be judged: the service sent none, broke one off, or sent an error that cannot be read.
     """
     require_conformance()
     from faultspec.contract.model import with_cache
@@ -171,18 +172,19 @@ def command(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
-        with serving(app, port, adds_fields=False, refused=app.count) as address:
+        with serving(app, port, adds_fields=False, refused=app.refuse) as address:
             click.echo(address)
             threading.Event().wait()
     except OSError as error:
         raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
     except KeyboardInterrupt:
         pass
-    notes = (*app.notes(), *observer.notes(), *((_OWED,) if basis.owed else ()))
+    notes = (*app.reasons_of_refusal(), *observer.notes(), *((_OWED,) if basis.owed else ()))
     for note in notes:
         accumulator.note(note)
     seconds = time.monotonic() - started
-    result = accumulator.result(url, seconds=seconds, not_run=tuple(observer.defects))
+    not_run = (*observer.defects, *app.reasons_without_answer())
+    result = accumulator.result(url, seconds=seconds, not_run=not_run)
     concluded = conclude(result, date.today(), only=basis.only)
     report = Report(without_guesses(concluded) if basis.owed else concluded, url, basis.only)
     try:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import LoadedTaxonomy, load
 from faultspec.language.layers import DEEPEST
-from faultspec.source import SourceError, load_document
+from faultspec.source import MAX_BYTES, SourceError, load_document
 
 #: Seconds for one git command, which reads objects of this machine only.
 _PATIENCE = 60
@@ -88,6 +88,7 @@ def _git(folder: str, *arguments: str) -> bytes | None:
         **os.environ,
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "",  # of git before 2.39.4, which does not know the variable above
         "GIT_TERMINAL_PROMPT": "0",
     }
     try:
@@ -140,6 +141,10 @@ def _deepening_command(revision: str) -> str:
 #: Links of one path that are followed; Linux follows as many (path_resolution(7)).
 _MOST_LINKS = 40
 
+#: Bytes of a path and of each of its parts on Linux (`PATH_MAX`, `NAME_MAX`). A commit may have
+#: longer ones. And parts of a path: git gets the path to each of them.
+_LONGEST_PATH, _LONGEST_PART, _MOST_PARTS = 4096, 255, 200
+
 #: The modes of git for a symbolic link and for the commit of a submodule.
 _LINK, _SUBMODULE = "120000", "160000"
 
@@ -157,6 +162,8 @@ class _PastFiles(NamedTuple):
         A link that leads out of the repository, and a file of a submodule, are not found.
         """
         for _ in range(_MOST_LINKS):
+            if not _is_path(inner):
+                return None
             parts = [part for part in os.path.normpath(inner).split("/") if part != "."]
             if parts[:1] in ([], [os.pardir], [""]):
                 return None
@@ -166,21 +173,68 @@ class _PastFiles(NamedTuple):
             if link is None:
                 mode = modes.get(paths[-1])
                 return None if mode in (None, _SUBMODULE) or _is_folder(mode) else paths[-1]
-            target = self.content(link)
+            if self._size(link) > _LONGEST_PATH:
+                return None
             rest = paths[-1][len(link) :]
-            inner = os.path.join(os.path.dirname(link), os.fsdecode(target or b"")) + rest
+            inner = os.path.join(os.path.dirname(link), os.fsdecode(self._blob(link))) + rest
         return None
 
     def _modes(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """The mode of each path that exists, by path."""
+        """The mode of each path that exists, by path. Raises RevisionError: what git cannot list
+        may exist.
+        """
         arguments = ("ls-tree", "-z", "--full-tree", self.commit, "--", *paths)
-        listed = _git(self.top, *arguments) or b""
+        listed = _git(self.top, *arguments)
+        if listed is None:
+            raise self._missing("the files")
         lines = (os.fsdecode(line).partition("\t") for line in listed.split(b"\0") if line)
         return {path: facts.partition(" ")[0] for facts, _, path in lines}
 
-    def content(self, inner: str) -> bytes | None:
-        """The bytes of a file; of a link its target."""
-        return _git(self.top, "cat-file", "blob", f"{self.commit}:{inner}")
+    def content(self, inner: str) -> bytes:
+        """The bytes of a file that exists. Raises RevisionError, also for more than are read of
+        one: a commit of a megabyte may hold a gigabyte.
+        """
+        if self._size(inner) > MAX_BYTES:
+            raise RevisionError(
+                f"{inner} is larger than {MAX_BYTES // 1024**2} MiB at {self.revision}",
+                "check that this is the file you meant",
+            )
+        return self._blob(inner)
+
+    def _size(self, inner: str) -> int:
+        """The bytes of a file, or of the target of a link. Raises RevisionError."""
+        size = _git(self.top, "cat-file", "-s", f"{self.commit}:{inner}")
+        if size is None:
+            raise self._missing(inner)
+        return int(size)
+
+    def _blob(self, inner: str) -> bytes:
+        found = _git(self.top, "cat-file", "blob", f"{self.commit}:{inner}")
+        if found is None:
+            raise self._missing(inner)
+        return found
+
+    def _missing(self, what: str) -> RevisionError:
+        """Why something that exists is not there: a clone may lack it, and nothing is fetched."""
+        return RevisionError(
+            f"git cannot read {what} at {self.revision}",
+            "the clone lacks objects, as one with `--filter` does: clone without it, or give both "
+            "files: faultspec diff OLD NEW",
+        )
+
+
+def _is_path(inner: str) -> bool:
+    """Whether a path of a commit can be one of a file system."""
+    try:
+        parts = [os.fsencode(part) for part in inner.split("/")]
+    except UnicodeEncodeError:
+        return False
+    return (
+        "\0" not in inner
+        and len(parts) <= _MOST_PARTS
+        and sum(map(len, parts)) <= _LONGEST_PATH
+        and all(len(part) <= _LONGEST_PART for part in parts)
+    )
 
 
 def _is_folder(mode: str) -> bool:
@@ -195,8 +249,7 @@ def _extract(past: _PastFiles, inner: str, place: Path) -> None:
     while inner not in written and len(written) <= DEEPEST:  # the reader reports circles
         written.add(inner)
         found = past.find(inner)
-        content = None if found is None else past.content(found)
-        if content is None:
+        if found is None:
             raise RevisionError(
                 f"the base {inner} cannot be read at {past.revision}",
                 "a base in a submodule or outside the repository has no revision: give both "
@@ -204,7 +257,7 @@ def _extract(past: _PastFiles, inner: str, place: Path) -> None:
             )
         target = place / inner
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+        target.write_bytes(past.content(found))
         base = _base_of(target)
         if base is None:
             return

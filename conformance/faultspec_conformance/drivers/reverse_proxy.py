@@ -5,6 +5,7 @@ are. Only what belongs to one connection (RFC 9110 section 7.6.1) is left out.
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
@@ -27,6 +28,9 @@ _TIMEOUTS = {"connect": 10.0, "write": 60.0}
 #: The statuses of final answers: RFC 9110 section 15.
 _STATUSES = range(200, 600)
 
+#: What h11 quotes of an answer in the text of an error.
+_QUOTED = re.compile(r":? ?(?:bytearray\()?b['\"].*", re.DOTALL)
+
 #: Different reasons of requests without an answer that are counted one by one.
 _REASONS = 20
 
@@ -47,18 +51,22 @@ class ReverseProxy:
         # A connection that is kept may be closed by the service just when a request is sent.
         self._pool = httpcore.AsyncConnectionPool(max_connections=None, max_keepalive_connections=0)
         self._observed = observe(self._pass)
-        self._failures: Counter[str] = Counter()
+        self._unanswered: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
 
-    def notes(self) -> Iterator[str]:
-        """The reasons of requests that got no answer, or not all of it, with their number."""
-        for reason, count in self._failures.items():
-            requests = "1 request" if count == 1 else f"{count} requests"
-            yield f"{requests} got no whole answer: {reason}"
+    def reasons_without_answer(self) -> Iterator[str]:
+        """Why requests got no answer of the service, or not all of it, with their number. Nothing
+        was judged of them.
+        """
+        return _describe_counts(self._unanswered)
 
-    def count(self, reason: str) -> None:
-        """Count a request that got no answer of the service."""
-        listed = reason in self._failures or len(self._failures) < _REASONS
-        self._failures[reason if listed else "other reasons"] += 1
+    def reasons_of_refusal(self) -> Iterator[str]:
+        """Why requests did not reach the service, with their number."""
+        return _describe_counts(self._refused)
+
+    def refuse(self, reason: str) -> None:
+        """Count a request that does not reach the service."""
+        _count(self._refused, reason)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass one request on."""
@@ -75,7 +83,7 @@ class ReverseProxy:
             await self._observed(scope, receive, send_on)
         except Exception as error:  # others would be answers of the server, which nobody counts
             reason = _describe_failure(error, begun=begun)
-            self.count(reason)
+            _count(self._unanswered, reason)
             if not begun:  # else the server closes the connection of an answer that is not whole
                 await _send_gateway_error(send, reason)
 
@@ -114,6 +122,17 @@ class ReverseProxy:
             async for chunk in answer.aiter_stream():
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
+
+
+def _count(reasons: Counter[str], reason: str) -> None:
+    listed = reason in reasons or len(reasons) < _REASONS
+    reasons[reason if listed else "other reasons"] += 1
+
+
+def _describe_counts(reasons: Counter[str]) -> Iterator[str]:
+    for reason, count in reasons.items():
+        requests = "1 request" if count == 1 else f"{count} requests"
+        yield f"{requests} got no whole answer: {reason}"
 
 
 #: Failures of the service, or of the way to it. httpcore has no common class for them.
@@ -179,13 +198,15 @@ def _passed_fields(fields: _Fields) -> list[tuple[bytes, bytes]]:
 def _describe_failure(error: Exception, *, begun: bool) -> str:
     if isinstance(error, httpcore.WriteTimeout):
         return "the service took no more of the request"
+    # The library quotes what it cannot read or write, which may be a secret of the request.
+    why = _QUOTED.sub("", str(error)) or type(error).__name__
     if not isinstance(error, _FAILURES):
-        return f"the proxy could not pass it on ({str(error) or type(error).__name__})"
+        return f"the proxy could not pass it on ({why})"
     if begun:
-        return f"the service broke its answer off ({str(error) or type(error).__name__})"
+        return f"the service broke its answer off ({why})"
     if isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout):
         return "the service could not be reached"
-    return f"the service sent no answer of HTTP ({str(error) or type(error).__name__})"
+    return f"the service sent no answer of HTTP ({why})"
 
 
 async def _send_gateway_error(send: Send, reason: str) -> None:

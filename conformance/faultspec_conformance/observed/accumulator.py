@@ -187,7 +187,7 @@ class Accumulator:
             requests=self.exchanges,
             seconds=seconds,
             notes=tuple(self._notes()),
-            not_run=not_run,
+            not_run=(*not_run, *self._describe_unread()),
             errors=self._judged[0] or None,  # a recording of successes is complete
             held=self._judged[1],
             waivers={waiver: self._used[waiver] for waiver in self._waivers},
@@ -298,6 +298,18 @@ class Accumulator:
             if host in self._hosts or len(self._hosts) < _HOSTS:
                 self._hosts[host] += 1
 
+    def _describe_unread(self) -> Iterator[str]:
+        """That errors were not judged by their bodies, though these came: a service must not pass
+        with errors that nobody can read. The reasons may quote the service, and are left out.
+        """
+        if self._unread:
+            errors = f"{self._unread} errors are not judged by their bodies, which are"
+            if self._unread == 1:
+                errors = "1 error is not judged by its body, which is"
+            yield (
+                f"{errors} longer than errors are, came with too many others, or cannot be decoded"
+            )
+
     def _notes(self) -> Iterator[str]:
         yield from self._own_notes
         if len(self._hosts) > 1:
@@ -305,11 +317,6 @@ class Accumulator:
             yield (
                 f"answers of {len(self._hosts)} hosts were judged by one taxonomy: {most}; "
                 "`faultspec audit --base URL` keeps one host"
-            )
-        if self._unread:
-            yield (
-                f"{self._unread} errors are not judged by their bodies, which are longer than "
-                "errors are, or came with too many others"
             )
         for (file, reason), (count, first) in self._skipped.items():
             where = first if count == 1 else f"{count} records of {file}, the first at {first}"

@@ -5,11 +5,17 @@ unchanged.
 client) or a `requests.Session`. Both call ``see`` with the exchange once the answer is complete.
 """
 
+import functools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 from typing import Any
 
-from faultspec.exchange.decoding import UndecodableBody, content_codings, decode_content
+from faultspec.exchange.decoding import (
+    DecodedContent,
+    UndecodableBody,
+    content_codings,
+    decode_content,
+)
 from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response
 from faultspec_conformance.observed.formats.record import ALWAYS
 
@@ -67,6 +73,8 @@ class Watching:
             nonlocal cut
             is_body = message["type"] == "http.response.body"
             if message["type"] == "http.response.start":
+                # The server exhausts header fields that come from an iterator.
+                message = {**message, "headers": [*message.get("headers", ())]}
                 start.update(message)
             elif is_body:
                 body = message.get("body", b"")
@@ -78,14 +86,16 @@ class Watching:
                     self._drop(answer)
             await send(message)
             if is_body and start and not message.get("more_body", False):
-                fields = _decode_headers(start.get("headers", ()))
-                content = _decode(fields, bytes(answer) if cut is None else None)
-                elapsed = time.perf_counter() - began
+                fields = _decode_headers(start["headers"])
+                content = _decode(fields, bytes(answer))
                 response = Response(
-                    start["status"], fields, content or b"", elapsed=elapsed, cut=cut
+                    start["status"],
+                    fields,
+                    content.content,
+                    elapsed=time.perf_counter() - began,
+                    cut=cut or content.cut,
                 )
-                whole = content is not None
-                self.see(_asgi_exchange(scope, bytes(question), response, complete=whole))
+                self.see(_asgi_exchange(scope, bytes(question), response))
 
         try:
             await self.app(scope, receive_and_keep, send_and_keep)
@@ -106,7 +116,7 @@ class Watching:
         kept.clear()
 
 
-def _asgi_exchange(scope: Scope, body: bytes, response: Response, *, complete: bool) -> Exchange:
+def _asgi_exchange(scope: Scope, body: bytes, response: Response) -> Exchange:
     query = scope.get("query_string", b"").decode("latin-1")
     path = scope.get("raw_path") or scope["path"].encode()
     target = path.decode("latin-1").partition("?")[0] + (f"?{query}" if query else "")
@@ -117,7 +127,7 @@ def _asgi_exchange(scope: Scope, body: bytes, response: Response, *, complete: b
         response,
         route=template,
         operation=f"{scope['method']} {template}" if template is not None else None,
-        lacks=answer_lacks(scope["method"], whole=complete),
+        lacks=answer_lacks(scope["method"], whole=response.cut is None),
     )
 
 
@@ -151,16 +161,18 @@ def watch(client: Any, see: See) -> None:
 
 
 def _watch_httpx(client: Any, see: See) -> None:
+    def see_end(answer: Any, packed: bytes | None, cut: str | None) -> None:
+        content = packed
+        if packed is not None:
+            decoded = _decode(_decode_headers(answer.headers.raw), packed)
+            content, cut = decoded.content if decoded.cut is None else None, decoded.cut
+        see(httpx_exchange(answer, content, cut))
+
     def on_answer(answer: Any) -> None:
         if answer.is_closed:  # a transport of tests made it up, whole
             see(httpx_exchange(answer, answer.content))
         else:
-            answer.stream = _record(
-                answer.stream,
-                lambda packed: see(
-                    httpx_exchange(answer, _decode(_decode_headers(answer.headers.raw), packed))
-                ),
-            )
+            answer.stream = _record(answer.stream, functools.partial(see_end, answer))
 
     async def on_async_answer(answer: Any) -> None:
         on_answer(answer)
@@ -170,20 +182,23 @@ def _watch_httpx(client: Any, see: See) -> None:
     client.event_hooks = {**hooks, "response": [*hooks["response"], hook]}
 
 
-def _record(stream: Any, end: Callable[[bytes | None], object]) -> Any:
+_End = Callable[[bytes | None, str | None], object]
+"""Called at the end of a body with its bytes, and why they are not kept. Both are None if not all
+of it was read."""
+
+
+def _record(stream: Any, end: _End) -> Any:
     """The stream of a body, recorded. It is one of the stream's own library: httpx or httpx2."""
     kinds = (each for each in type(stream).__mro__ if each.__name__ in _STREAMS)
     return type("RecordedBody", (_RecordedBody, *kinds), {})(stream, end)
 
 
 class _RecordedBody:
-    """The body of an answer, which passes as it comes. ``end`` is called at its end with
-    its bytes: None if they were not all read, or are more than are kept.
-    """
+    """The body of an answer, which passes as it comes."""
 
-    def __init__(self, stream: Any, end: Callable[[bytes | None], object]) -> None:
+    def __init__(self, stream: Any, end: _End) -> None:
         self._stream = stream
-        self._end: Callable[[bytes | None], object] | None = end
+        self._end: _End | None = end
         self._kept = bytearray()
         self._whole = False
         self._fits = True
@@ -216,18 +231,17 @@ class _RecordedBody:
     def _finish(self) -> None:
         end, self._end = self._end, None
         if end is not None:
-            end(bytes(self._kept) if self._whole and self._fits else None)
+            whole = bytes(self._kept) if self._whole and self._fits else None
+            end(whole, None if self._fits else CUT)
 
 
-def _decode(headers: Headers, packed: bytes | None) -> bytes | None:
-    """A body without its content codings; None if it is not whole."""
-    if packed is None:
-        return None
+def _decode(headers: Headers, packed: bytes) -> DecodedContent:
+    """A body without its content codings; empty if they cannot be undone."""
     try:
         decoded = decode_content((packed,), content_codings(headers), _KEPT)
     except UndecodableBody:
-        return None
-    return decoded.content if decoded.cut is None else None
+        return DecodedContent(b"", "is not in the content coding that its header names")
+    return decoded if decoded.cut is None else DecodedContent(b"", decoded.cut)
 
 
 CUT = f"is longer than {_KEPT} bytes"
@@ -241,22 +255,32 @@ def kept_body(body: bytes | None) -> bytes | None:
     return body if body is not None and len(body) <= _KEPT else None
 
 
-def answer_of(status: int, headers: Headers, body: bytes | None, elapsed: float = 0.0) -> Response:
-    """An answer without a body that is longer than are kept, or was not read."""
+def answer_of(
+    status: int,
+    headers: Headers,
+    body: bytes | None,
+    *,
+    elapsed: float = 0.0,
+    cut: str | None = None,
+) -> Response:
+    """An answer without a body that is longer than are kept, was not read, or is ``cut``."""
     kept = kept_body(body)
-    cut = CUT if body is not None and kept is None else None
+    if body is not None and kept is None:
+        cut = CUT
     return Response(status, headers, kept or b"", elapsed=elapsed, cut=cut)
 
 
-def httpx_exchange(answer: Any, content: bytes | None) -> Exchange:
-    """The exchange of an answer of httpx. ``content``: its body, None if that is not whole."""
+def httpx_exchange(answer: Any, content: bytes | None, cut: str | None = None) -> Exchange:
+    """The exchange of an answer of httpx. ``content``: its body, None if that is not whole.
+    ``cut``: why the service's whole body is not kept.
+    """
     request = answer.request
     body = kept_body(request.content) if hasattr(request, "_content") else None
     return Exchange(
         Request(
             request.method, str(request.url), _decode_headers(request.headers.raw), body or b""
         ),
-        answer_of(answer.status_code, _decode_headers(answer.headers.raw), content),
+        answer_of(answer.status_code, _decode_headers(answer.headers.raw), content, cut=cut),
         lacks=answer_lacks(request.method, whole=kept_body(content) is not None)
         | {"elapsed"},  # httpx measures it when the answer is closed, which is later
     )

@@ -286,7 +286,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     elif own.late:
         terminalreporter.write_line("answers that came after the tests that asked for them:")
         terminalreporter.write_line(print_findings(own.late).rstrip())
-    for line in (*result.failures, *result.notes):
+    for line in (*result.failures, *result.not_run, *result.notes):
         terminalreporter.write_line(line)
     terminalreporter.write_line(
         f"{result.requests} exchanges judged by {result.taxonomy}: {failed} findings, "

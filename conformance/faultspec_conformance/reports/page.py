@@ -71,12 +71,15 @@ class FindingRow(NamedTuple):
 
 
 class MapPlace(NamedTuple):
-    """A place of the map; ``state`` is the verdict whose colour it has."""
+    """A place of the map; ``state`` is the verdict whose colour it has. ``width``: the columns of
+    one without a state.
+    """
 
     code: str
     state: Verdict | None = None
     text: str = ""
     meaning: str = ""
+    width: int = 1
 
 
 class CoverageRow(NamedTuple):
@@ -148,20 +151,30 @@ def _map_codes(cells: Sequence[MapCell]) -> list[str]:
 
 
 def _map_rows(cells: Sequence[MapCell]) -> list[tuple[str, list[MapPlace]]]:
-    """The operations, each with a place for every code of the map."""
-    codes = tuple(dict.fromkeys(cell.code for cell in cells))
-    rows: dict[str, dict[str, MapCell]] = {}
+    """The operations, each with its places. Neighbours without a cell are one place: there are as
+    many as operations times codes.
+    """
+    columns = {code: at for at, code in enumerate(dict.fromkeys(cell.code for cell in cells))}
+    rows: dict[str, dict[int, MapCell]] = {}
     for cell in cells:
-        rows.setdefault(cell.operation, {})[cell.code] = cell
-    return [
-        (operation, [_map_place(code or _UNREADABLE, row.get(code)) for code in codes])
-        for operation, row in rows.items()
-    ]
+        rows.setdefault(cell.operation, {})[columns[cell.code]] = cell
+    return [(operation, list(_map_places(row, len(columns)))) for operation, row in rows.items()]
 
 
-def _map_place(code: str, cell: MapCell | None) -> MapPlace:
-    if cell is None:
-        return MapPlace(code)
+def _map_places(row: Mapping[int, MapCell], width: int) -> Iterator[MapPlace]:
+    """The places of a row with ``width`` columns, whose cells are given by column."""
+    at = 0
+    for column, cell in sorted(row.items()):
+        if column > at:
+            yield MapPlace("", width=column - at)
+        yield _map_place(cell)
+        at = column + 1
+    if width > at:
+        yield MapPlace("", width=width - at)
+
+
+def _map_place(cell: MapCell) -> MapPlace:
+    code = cell.code or _UNREADABLE
     if cell.wrong:
         return MapPlace(code, "failed", f"✗ {cell.count or cell.wrong}", "wrong")
     if cell.count:

@@ -47,7 +47,7 @@ _SHORTENED = re.compile(rf"(.{{{LONGEST}}})… \(([0-9]{{1,7}}) characters\)", r
 
 #: Bytes of all different bodies and header values of a report that are shortened in it. The largest
 #: requests of the suite, of 11 MiB, have equal bodies.
-_RESTORED = 64 * 1024 * 1024
+_RESTORED = 32 * 1024 * 1024
 
 #: A string, or the sign before a value.
 _TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{,]', re.DOTALL)

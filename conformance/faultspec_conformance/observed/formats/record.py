@@ -94,11 +94,12 @@ def recorded_exchange(
     lacks: frozenset[str],
 ) -> RecordedExchange:
     """An exchange over HTTP. Missing and redacted parts of the answer are added to ``lacks``."""
-    body = decompress(body, headers) if body is not None else None
+    decoded = decompress(body, headers) if body is not None else None
+    cut = "cannot be decoded" if body is not None and decoded is None else None
     lacks |= redacted_facts(headers)
-    lacks |= ABOUT_BODY if body is None else frozenset()
+    lacks |= ABOUT_BODY if decoded is None else frozenset()
     lacks |= {"elapsed"} if elapsed is None else frozenset()
-    response = Response(status, headers, body or b"", elapsed or 0.0)
+    response = Response(status, headers, decoded or b"", elapsed=elapsed or 0.0, cut=cut)
     return RecordedExchange(Exchange(request, response, lacks=lacks), place)
 
 
