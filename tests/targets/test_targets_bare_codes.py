@@ -226,6 +226,31 @@ def test_a_status_that_several_codes_claim_is_none_of_them_by_luck(
     assert answered(bare(409, []), choose=lambda problem: package.SkuTaken()) == (409, "sku_taken")
 
 
+LISTED = """
+faultspec: 1
+taxonomy: {name: listed, version: 1.0.0, title: Service}
+envelopes: {error: {shape: {code: $code, message: $message}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+fallback: {4xx: {code: refused, reason: Frameworks.}, 5xx: {code: broken, reason: Bugs.}}
+codes:
+  no_slot: {summary: There is no such slot., http: 404, retriable: false}
+  method_not_allowed: {summary: The method is wrong., http: 405, retriable: false}
+  refused: {summary: The request is refused., http: [400, 404, 405, 413], retriable: false}
+  broken: {summary: A bug., http: 500, retriable: false}
+"""
+
+
+def test_an_unknown_route_is_the_fallback_that_lists_its_status(compiled: Any) -> None:
+    """A bare 404 is no code of the business, though that has the status for its default: only a
+    handler knows what is missing. A code named as the status is stands for it.
+    """
+    compiled(LISTED, "listed")
+    asgi = importlib.import_module("listed_errors.asgi")
+    for status, code in ((404, "refused"), (405, "method_not_allowed"), (413, "refused")):
+        response = served(asgi.ErrorBoundary(bare(status, []))).response
+        assert (response.status, json.loads(response.body)["code"]) == (status, code)
+
+
 def test_a_status_keeps_its_meaning_where_only_a_header_is_missing() -> None:
     """A bare 401 asks for credentials and a bare 429 to come back later, by the options of the
     boundary; a header that the framework gave stands. Told to say nothing, it answers them as

@@ -62,36 +62,35 @@ _CUSTOMARY = {
 
 
 def general_codes(taxonomy: Taxonomy, members: Mapping[str, Verbatim]) -> dict[int, Verbatim]:
-    """For each status that several codes claim equally, the one that a bare status means: the
-    declared fallback, or the code named as the status is. Statuses without one are left out.
+    """For each status that several codes claim, the one that a bare status means: of those whose
+    default is nearest the declared fallback, or the code named as the status is; else the declared
+    fallback, if it may have the status. A code of its own business, such as `no_such_order`, is
+    what only a handler knows. Statuses without one are left out.
     """
     found = {}
-    for status, codes in sorted(_nearest_codes(taxonomy).items()):
-        if len(codes) < 2:
-            continue
-        fallback = taxonomy.fallback_for(status)
-        if fallback is not None and fallback.code in codes:
-            found[status] = members[fallback.code]
-            continue
+    for status, distances in sorted(_claims(taxonomy).items()):
+        least = min(distances.values())
+        nearest = [name for name, distance in distances.items() if distance == least]
         customary = {snake(phrase(status)), *_CUSTOMARY.get(status, ())}
-        named = [name for name in codes if snake(name) in customary]
-        if len(named) == 1:
-            found[status] = members[named[0]]
+        named = [name for name in nearest if snake(name) in customary]
+        fallback = taxonomy.fallback_for(status)
+        stands = fallback.code if fallback is not None else None
+        meant = named[0] if len(named) == 1 else None
+        if stands in distances and (stands in nearest or meant is None):
+            meant = stands
+        if meant is not None and nearest != [meant]:
+            found[status] = members[meant]
     return found
 
 
-def _nearest_codes(taxonomy: Taxonomy) -> dict[int, list[str]]:
-    """For each status of an error the codes that may have it, as far as no other's default is
-    nearer to it.
+def _claims(taxonomy: Taxonomy) -> dict[int, dict[str, int]]:
+    """For each status of an error the codes that may have it, and how far their defaults are from
+    it.
     """
-    distances: dict[int, dict[str, int]] = {}
+    found: dict[int, dict[str, int]] = {}
     for code in taxonomy.shared_live_codes():
         for status in code.http.allowed_statuses():
             if 400 <= status < 600:
                 distance = abs((code.http.default or 0) - status)
-                distances.setdefault(status, {})[code.name] = distance
-    found = {}
-    for status, claims in distances.items():
-        least = min(claims.values())
-        found[status] = [name for name, distance in claims.items() if distance == least]
+                found.setdefault(status, {})[code.name] = distance
     return found

@@ -482,7 +482,7 @@ export class Exchange {
 }
 
 /**
- * The code that a bare status means: the one whose default it is, else the one whose
+ * The code that a bare status means: the one that `GENERAL` names, else the one whose
  * default is nearest; null if there are several.
  */
 export function statusCode(status: number): ErrorCode | null {

@@ -377,8 +377,8 @@ def _chosen(
 
 
 def status_code(status: int) -> ErrorCode | None:
-    """The code that a bare status means: the one whose default it is, else the one
-    whose default is nearest; of several, the one that ``GENERAL`` names.
+    """The code that a bare status means: the one that ``GENERAL`` names, else the one
+    whose default is nearest; None if there are several.
     """
     if status in GENERAL:
         return GENERAL[status]
