@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec_conformance.config.addresses import find_written_secrets, split_address
+from faultspec_conformance.sanitize.masking import build_masking
 from support.examples import examples
 
 #: Signs of a hostile text. A quadratic search takes minutes.
@@ -38,6 +39,37 @@ def test_long_texts_are_read_in_linear_time(text: str) -> None:
 def test_the_end_of_a_long_name_says_what_a_header_is() -> None:
     """A value is a secret however long the name before its mark is."""
     assert ("hunter2secret", "***") in [*find_written_secrets("x" * 300 + "-token: hunter2secret")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "body: {name: ada, password: wrong}",
+        'body: {name: ada, password: "wrong"}',
+        '{"password": "wrong"}',
+        'headers: {Authorization: "Bearer wrong"}',
+    ],
+)
+def test_a_word_is_a_secret_only_beside_its_name(text: str) -> None:
+    """A recipe with a wrong password hides neither `wrong-type` nor `another` in what the command
+    says, and still hides the password where it stands.
+    """
+    masking = build_masking((), find_written_secrets(text))
+    said = "wrong-type: something is wrong"
+    assert masking.text(said) == said
+    assert masking.text(text) == text.replace("Bearer wrong", "***").replace("wrong", "***")
+    assert "wrong" not in masking.text('{"name": "ada", "password": "wrong"}') or "Bearer" in text
+
+
+@pytest.mark.parametrize(
+    "place", ["/token", "/data/accessToken", "header X-Auth-Token", "cookie session"]
+)
+def test_the_place_of_a_value_is_no_secret(place: str) -> None:
+    """Where a login saves its token is a pointer, a header or a cookie: the path `/token` stays
+    legible.
+    """
+    assert [*find_written_secrets(f"save: {{token: {place}}}")] == []
+    assert [*find_written_secrets(f"token: {place}9Xw+")] != []
 
 
 @examples(200)

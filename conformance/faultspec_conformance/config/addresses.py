@@ -25,6 +25,10 @@ _BLANK = re.compile(r"\s")
 #: A user name or a value that texts have by chance.
 _ORDINARY = re.compile(r"[A-Za-z]{1,16}|[\d.,:-]{1,10}|v\d+")
 
+#: Where `save` finds a value in an answer: a pointer of words, a header or a cookie.
+_PLACE = re.compile(
+    r"(?:/[a-z][a-z_]{0,15}(?:[A-Z][a-z]{1,15}){0,3}){1,4}|(?:header|cookie) [\w-]{1,40}"
+)
 
 #: The folders of a shell, whose names sound like passwords.
 _FOLDERS = frozenset({"PWD", "OLDPWD"})
@@ -94,14 +98,30 @@ def _is_value(text: str) -> bool:
 
 
 def find_written_secrets(text: str) -> Iterator[tuple[str, str]]:
-    """The secrets of the addresses and of the headers with credentials in a text."""
+    """The secrets of the addresses and of the headers with credentials in a text. A word, such as
+    `wrong` in a recipe, is one only beside its name, in YAML, JSON and forms. The place that a
+    login saves a value from is none.
+    """
     for found in ADDRESS.finditer(text):
         yield from find_address_secrets(found[0])
     for header in _HEADER.finditer(text):
-        value = (header[2] or header[3] or header[4] or "").strip()
-        if is_credential(header[1]) and value and "${" not in value:
+        name, value = header[1], (header[2] or header[3] or header[4] or "").strip()
+        if not is_credential(name) or not value or "${" in value or _PLACE.fullmatch(value):
+            continue
+        if _ORDINARY.fullmatch(value):
+            yield from _find_named_word(name, value, header[0])
+        else:
             yield value, MASK
-            yield from ((word, MASK) for word in value.split()[1:])
+        yield from ((word, MASK) for word in value.split()[1:] if not _ORDINARY.fullmatch(word))
+
+
+def _find_named_word(name: str, word: str, written: str) -> Iterator[tuple[str, str]]:
+    """A word beside its name, as it is written, sent and reported."""
+    written = written.rstrip()
+    yield written, written[: -len(word)] + MASK
+    yield f"{name}={word}", f"{name}={MASK}"
+    for blank in ("", " "):
+        yield f'"{name}":{blank}"{word}"', f'"{name}":{blank}"{MASK}"'
 
 
 def find_environment_secrets(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
