@@ -9,7 +9,7 @@ from urllib.parse import unquote, unquote_plus
 
 from faultspec.exchange.sensitive import MASK
 from faultspec_conformance.config.context import VARIABLE
-from faultspec_conformance.config.model import SECRET_NAME, is_credential
+from faultspec_conformance.config.model import SECRET_NAME, is_credential, secret_of
 
 ADDRESS = re.compile(r"(https?:)//(\S*)", re.IGNORECASE)
 """An address in a text."""
@@ -108,18 +108,22 @@ def find_written_secrets(text: str) -> Iterator[tuple[str, str]]:
         name, value = header[1], (header[2] or header[3] or header[4] or "").strip()
         if not is_credential(name) or not value or "${" in value or _PLACE.fullmatch(value):
             continue
-        if _ORDINARY.fullmatch(value):
+        of_scheme = name.lower() in ("authorization", "proxy-authorization")
+        if _ORDINARY.fullmatch(secret_of(name, value) if of_scheme else value):
             yield from _find_named_word(name, value, header[0])
         else:
             yield value, MASK
-        yield from ((word, MASK) for word in value.split()[1:] if not _ORDINARY.fullmatch(word))
+            yield from ((word, MASK) for word in value.split()[1:])
 
 
 def _find_named_word(name: str, word: str, written: str) -> Iterator[tuple[str, str]]:
     """A word beside its name, as it is written, sent and reported."""
     written = written.rstrip()
     yield written, written[: -len(word)] + MASK
-    yield f"{name}={word}", f"{name}={MASK}"
+    yield f"{name}: {word}", f"{name}: {MASK}"
+    # Alone, `password=word` looks like a cookie, whose value is a secret wherever it stands.
+    yield f"&{name}={word}", f"&{name}={MASK}"
+    yield f"{name}={word}&", f"{name}={MASK}&"
     for blank in ("", " "):
         yield f'"{name}":{blank}"{word}"', f'"{name}":{blank}"{MASK}"'
 
