@@ -123,7 +123,6 @@ def _find_named_word(name: str, word: str, written: str) -> Iterator[tuple[str, 
     yield f"{name}: {word}", f"{name}: {MASK}"
     # Alone, `password=word` looks like a cookie, whose value is a secret wherever it stands.
     yield f"&{name}={word}", f"&{name}={MASK}"
-    yield f"{name}={word}&", f"{name}={MASK}&"
     for blank in ("", " "):
         yield f'"{name}":{blank}"{word}"', f'"{name}":{blank}"{MASK}"'
 
