@@ -296,3 +296,19 @@ def test_a_login_saves_what_the_headers_use(change: tuple[str, str], message: st
     assert document is not None
     loaded = parse_config(document, {"PASSWORD": PASSWORD})
     assert any(message in each.message for each in loaded.diagnostics)
+
+
+def test_a_refused_login_says_nothing_about_the_credentials_of_its_caller() -> None:
+    """A caller that tries wrong passwords keeps its session: the suite neither logs in again nor
+    counts the caller as refused.
+    """
+    shop = Shop()
+    session = session_with(shop)
+    assert session.call(RequestSpec("GET", "/me")).ok
+    alice = session.identities[0]
+    for password in ("guess", "another", "third"):
+        body = {"user": "alice", "password": password}
+        refused = session.call(RequestSpec("POST", "/login", identity=alice, body=body))
+        assert refused.status == 401
+    assert report_refused_identities(session) == ()
+    assert (shop.logins, session.observations.notes) == (1, [])

@@ -8,7 +8,7 @@ from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.logins import PAST_CREDENTIALS
+from faultspec_conformance.session.logins import PAST_CREDENTIALS, asks_for_credentials
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
@@ -100,6 +100,8 @@ def _verdicts(
         if asked.identity != identity.name or not set(identity.headers) <= set(
             asked.request.headers
         ):
+            continue
+        if asks_for_credentials(session.identities, session.description.base, asked.request):
             continue
         path = (asked.route or asked.request.target).partition("?")[0]
         operation = session.description.operation_at(asked.request.method, path)

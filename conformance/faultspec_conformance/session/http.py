@@ -54,6 +54,7 @@ from faultspec_conformance.session.knowledge import Knowledge
 from faultspec_conformance.session.logins import (
     PAST_CREDENTIALS,
     Logins,
+    asks_for_credentials,
     needs_login,
     read_saved_values,
 )
@@ -627,6 +628,8 @@ class HttpSession(Session):
         """
         exchange, logins = observation.exchange, self.logins
         if not needs_login(caller, exchange.request):
+            return False
+        if asks_for_credentials(self.identities, self.description.base, exchange.request):
             return False
         if self._is_locked_out(caller, observation):
             return False

@@ -6,7 +6,7 @@ accepted before, the login request is sent again.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from faultspec.exchange.model import Request
@@ -82,6 +82,19 @@ class Logins:
             and place not in self.futile
             and self.renewals[identity.name] < _RENEWALS
         )
+
+
+def asks_for_credentials(identities: Iterable[Identity], base: str, request: Request) -> bool:
+    """Whether a request goes to a login of these identities, so that a 401 refuses what its body
+    names and not the credentials of its headers. ``base``: the base path of the service.
+    """
+    path = request.target.partition("?")[0]
+    return any(
+        request.method == identity.login.call.method
+        and path.removeprefix(base) == identity.login.call.path.partition("?")[0]
+        for identity in identities
+        if identity.login is not None
+    )
 
 
 def needs_login(identity: Identity, request: Request) -> bool:
