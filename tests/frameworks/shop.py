@@ -57,11 +57,14 @@ class ShopAnswer(NamedTuple):
 
 
 class Shop(NamedTuple):
-    """A running shop. ``has_405``: its framework tells a wrong method from an unknown route."""
+    """A running shop. ``has_405``: its framework tells a wrong method from an unknown route.
+    ``shows_paths``: it hands a path that it cannot decode to the boundary.
+    """
 
     port: int
     log: Path
     has_405: bool = True
+    shows_paths: bool = True
 
     def ask(
         self,
@@ -171,6 +174,10 @@ def framework_errors(shop: Shop) -> None:
     media = shop.ask("POST", "/items", b"x", Content_Type="application/x-unknown")
     assert 400 <= media.status < 500, media
     assert media.code in ("bad_request", "validation_failed")
+    for item in ("%zz", "%c3%28") if shop.shows_paths else ():  # no escape, and no UTF-8
+        odd = shop.ask("GET", f"/items/{item}")
+        assert odd.status < 500, odd
+        assert odd.status < 400 or odd.code in ("bad_request", "not_found"), odd
 
 
 def bare_statuses(shop: Shop) -> None:

@@ -54,7 +54,7 @@ def shop_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def running(folder: Path, log: Path) -> Iterator[Shop]:
     """The shop, until the end of the block."""
     with served([str(folder / "shop")], {}, log) as port:
-        yield Shop(port, log)
+        yield Shop(port, log, shows_paths=False)  # net/http answers such a path itself
 
 
 def test_a_shop_in_go_keeps_every_law(shop_program: Path, tmp_path: Path) -> None:

@@ -499,8 +499,8 @@ def test_a_response_without_a_code_is_called_by_its_status() -> None:
     }
     assert found.data["envelopes"] == {
         "any": {
-            "shape": {"text?": "$text"},
-            "fields": {"code": {"places": ["status"]}, "text": {"type": "string"}},
+            "shape": {"text?": "$message"},
+            "fields": {"code": {"places": ["status"]}},
         }
     }
     assert [(each.pointer, each.kind) for each in found.losses] == [

@@ -143,3 +143,73 @@ def test_a_body_of_many_values_is_not_learned(shape: str) -> None:
         "no shape is learned from 1 of them, of more than 500 values; 404 of GET /things" in shown
     )
     assert "no JSON object" not in shown
+
+
+#: Bodies of one service, the envelope that a draft has for them, and its codes.
+STYLES: dict[str, tuple[list[tuple[int, Any]], Any, set[str]]] = {
+    "a word beside a constant": (
+        [(404, {"status": "error", "reason": "no_slot", "text": "No slot 3"})],
+        {"status": "error", "reason": "$code", "text": "$message"},
+        {"no_slot"},
+    ),
+    "in a list": (
+        [
+            (404, {"success": False, "errors": [{"code": "NO_PARCEL", "detail": "None"}]}),
+            (400, {"success": False, "errors": [{"code": "BAD_INPUT", "detail": "No number"}]}),
+        ],
+        {"success": False, "errors": [{"code": "$code", "detail": "$message"}]},
+        {"NO_PARCEL", "BAD_INPUT"},
+    ),
+    "with dots": (
+        [(404, {"error": {"type": "game.missing", "message": "There is no such game"}})],
+        {"error": {"type": "$code", "message": "$message"}},
+        {"game_missing"},
+    ),
+    "abbreviated": (
+        [(404, {"err": "no_sensor", "msg": "There is none"})],
+        {"err": "$code", "msg": "$message"},
+        {"no_sensor"},
+    ),
+    "of one word alone": (
+        [(404, {"error": "missing", "message": "There is none"})],
+        {"error": "$error", "message": "$message"},
+        {"not_found"},
+    ),
+    "of items beside a message": (
+        [(400, {"message": "It failed", "errors": [{"code": "no_field", "field": "x"}]})],
+        {"message": "$message", "errors": "$errors"},
+        {"bad_request"},
+    ),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_draft_finds_the_code_in_what_was_answered(style: str) -> None:
+    """A member that is called and spelt like a code is one, also if only one value was seen and in
+    items of a list that stands alone; marks of an error are constants, and not slots.
+    """
+    seen, shape, codes = STYLES[style]
+    described = read({"openapi": "3.1.0", "paths": {"/things": {"get": {"responses": {}}}}})
+    answers = [answer(status, body) for status, body in seen]
+    data = draft_taxonomy(described, group_shapes(answers)).data
+    assert data["envelopes"]["error"]["shape"] == shape
+    assert codes <= set(data["codes"])
+    assert [*data["envelopes"]] == ["error"]
+
+
+def test_an_answer_that_leaks_gives_its_code_alone() -> None:
+    """The code of a crash that shows its trace is in the draft; neither the trace, nor a canary,
+    nor a number is.
+    """
+    described = read({"openapi": "3.1.0", "paths": {"/things": {"get": {"responses": {}}}}})
+    body = {
+        "code": "it_broke",
+        "message": "Traceback of hunter2",
+        "id": 4111,
+        "kind": "faultspec-ab",
+    }
+    leak = ErrorAnswer("GET /things", 500, "application/json", body, quotable=False)
+    other = answer(404, {**body, "code": "no_thing", "message": "None", "kind": "x", "id": 1})
+    drafted = draft_taxonomy(described, group_shapes([leak, other])).data
+    assert {"it_broke", "no_thing"} <= set(drafted["codes"])
+    assert not any(part in json.dumps(drafted) for part in ("hunter2", "4111", "faultspec-ab"))

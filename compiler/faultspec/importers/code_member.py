@@ -22,6 +22,7 @@ CODE_NAMES = (
     "error",
     "class",
     "errno",
+    "err",
     "type",
     "reason",
     "kind",
@@ -30,6 +31,9 @@ CODE_NAMES = (
     "id",
     "status",
 )
+
+MARKS = frozenset({"error", "fail", "failed", "failure"})
+"""Texts that say of a body that it is an error, as in JSend, and not which."""
 
 _SPELT = tuple(map(snake, CODE_NAMES))
 
@@ -101,6 +105,7 @@ def code_pointer(
         return child("", discriminator)
     common = [place for place in common if place]
     if len(bodies) == 1:
+        common = [place for place in common if not MARKS.issuperset(places[0][place])]
         called = [place for place in common if _rank(place) < len(CODE_NAMES)]
         named = [place for place in common if _is_named(places[0][place], names[0])]
         # One constant may be a mere tag; several values tell errors apart.

@@ -205,6 +205,8 @@ def with_code(schema: Json, path: list[str], wire: str | int) -> Json:
     """The body with one code as the constant of the member that holds the code."""
     if not path:
         return {"const": wire}
+    if schema.get("type") == "array":
+        return {**schema, "items": with_code(schema["items"], path[1:], wire)}
     properties = dict(schema["properties"])
     properties[path[0]] = with_code(properties[path[0]], path[1:], wire)
     return {**schema, "properties": properties}

@@ -126,6 +126,8 @@ class Inference:
             self.used["code"] = schemas
             return "$code"
         if self.code_pointer.startswith(f"{pointer}/"):
+            if all(schema.get("type") == "array" for schema in schemas):
+                return [self.node(child(pointer, 0), [schema["items"] for schema in schemas])]
             return self._infer_around_code(pointer, schemas)
         same = all(schema == schemas[0] for schema in schemas)
         return self._member(Variants(pointer, schemas, same))

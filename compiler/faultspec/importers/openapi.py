@@ -37,13 +37,15 @@ _OF_PATH_ITEMS = frozenset(
 _NOT_OURS = "the answers of other services are not failures of this one"
 
 
-def read(document: object) -> ImportedTaxonomy:
-    """The taxonomy of a document, and what it does not carry over. Raises NotImportable."""
+def read(document: object, *, observed: bool = False) -> ImportedTaxonomy:
+    """The taxonomy of a document, and what it does not carry over. ``observed``: its examples are
+    answers of the service. Raises NotImportable.
+    """
     clean, losses = clean_document(document, "OpenAPI")
     _check_version(clean)
     shaped = openapi_3(clean)
     reader = DocumentReader(shaped.document)
-    contract = _contract(reader)
+    contract = _contract(reader, observed=observed)
     if not contract.families and not any(item.uncoded for item in contract.operations):
         hint = (
             "a failure is a response such as 404 or default; "
@@ -82,7 +84,7 @@ def _check_version(document: Json) -> None:
         raise NotImportable("not-openapi", message, place, "name another file")
 
 
-def _contract(reader: DocumentReader) -> ImportedContract:
+def _contract(reader: DocumentReader, *, observed: bool) -> ImportedContract:
     """Everything that the document says of failures."""
     components = reader.mapping(reader.document, "components", "")
     items = list(reader.path_items())
@@ -99,7 +101,7 @@ def _contract(reader: DocumentReader) -> ImportedContract:
     for item in items:
         _read_path(reader, contract, item)
     _demote_constants(contract)
-    read_shown_codes(contract, reader.lose)
+    read_shown_codes(contract, reader.lose, observed=observed)
     if has_paths:
         contract.families = [family for family in contract.families if family.responses]
     else:

@@ -21,6 +21,7 @@ MESSAGES = (
     "error_description",
     "title",
     "description",
+    "text",
     "reason",
     "error",
 )

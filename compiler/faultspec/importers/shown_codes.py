@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.importers import Json, Report
@@ -22,6 +22,9 @@ from faultspec.openapi.pointers import child, steps, value_at
 #: A code in an example: a word, or a number that is not the status.
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.:/#-]{0,79}")
 
+#: A word that nothing but a code is spelt like: `no_slot`, `game.missing`, `NO_PARCEL`.
+_COMPOUND = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)+")
+
 #: Objects on the way to the code.
 _DEEPEST = 3
 
@@ -34,10 +37,12 @@ class _ShownCodes(NamedTuple):
     wires: list[str | int]
 
 
-def read_shown_codes(contract: ImportedContract, lose: Report) -> None:
+def read_shown_codes(contract: ImportedContract, lose: Report, *, observed: bool = False) -> None:
     """Make families of responses whose examples show codes, among the bodies of one schema.
 
-    A member that shows one value in all examples tells nothing.
+    A member that shows one value in all examples tells nothing. ``observed``: the examples are
+    answers of a service. Then one value is enough if it is spelt like a code, and the code may be
+    in the items of a list.
     """
     groups: dict[str, list[Use]] = {}
     for operation in contract.operations:
@@ -47,14 +52,29 @@ def read_shown_codes(contract: ImportedContract, lose: Report) -> None:
                 groups.setdefault(key, []).append((operation, response))
     for uses in groups.values():
         schema: Json = uses[0][1].schema
-        for place in sorted(_places(schema), key=_rank):
-            shown = [_read_shown(use, place) for use in uses]
-            if len({wire for each in shown for wire in each.wires}) > 1:
-                found = [each for each in shown if each.wires]
-                contract.families.append(_make_family(found, place, schema))
-                reason = f"examples alone show the codes at `{place}`; complete and close the list"
-                lose(found[0].response.place, "code", reason)
-                break
+        places = [*_places(schema), *(_listed_places(schema) if observed else ())]
+        place = _code_place(uses, places, one_is_enough=observed)
+        if place is None:
+            continue
+        found = [each for each in (_read_shown(use, place) for use in uses) if each.wires]
+        contract.families.append(_make_family(found, place, schema))
+        reason = f"examples alone show the codes at `{place}`; complete and close the list"
+        lose(found[0].response.place, "code", reason)
+
+
+def _code_place(uses: Sequence[Use], places: Iterable[str], *, one_is_enough: bool) -> str | None:
+    """The likeliest place with several codes, else with one that is spelt like a code."""
+    shown = {
+        place: {wire for use in uses for wire in _read_shown(use, place).wires}
+        for place in sorted(places, key=_rank)
+    }
+    several = (place for place, wires in shown.items() if len(wires) > 1)
+    single = (
+        place
+        for place, wires in shown.items()
+        if one_is_enough and any(_COMPOUND.fullmatch(str(wire)) for wire in wires)
+    )
+    return next(several, next(single, None))
 
 
 def _make_family(found: Sequence[_ShownCodes], place: str, schema: Json) -> BodyFamily:
@@ -102,6 +122,16 @@ def _places(schema: object, pointer: str = "", depth: int = _DEEPEST) -> Iterato
                 yield place
         elif depth > 1:
             yield from _places(member, place, depth - 1)
+
+
+def _listed_places(schema: Json) -> Iterator[str]:
+    """The members of items that may hold a code, in a body that says nothing beside its list."""
+    members = mapping(schema.get("properties"))
+    if any(mapping(member).get("type") == "string" for member in members.values()):
+        return
+    for name, member in members.items():
+        if mapping(member).get("type") == "array":
+            yield from _places(mapping(member).get("items"), child(child("", name), 0), 1)
 
 
 def _rank(place: str) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from genson import SchemaBuilder  # type: ignore[import-untyped]  # it has no ty
 
 from faultspec.exchange.body import JSON, decode_body
 from faultspec.exchange.model import Exchange
+from faultspec.importers.code_member import MARKS
 from faultspec.openapi.nodes import mapping
 from faultspec.runtime.codecs import media_essence
 
@@ -120,3 +121,35 @@ def _infer_schema(group: Sequence[ErrorAnswer]) -> Mapping[str, Any]:
     for answer in group:
         builder.add_object(answer.body)
     return mapping(builder.to_schema())
+
+
+def with_constants(shape: BodyShape) -> BodyShape:
+    """The shape with members that only mark an error, such as `success: false` or `status: error`,
+    as constants, and its required members in the order of the bodies.
+    """
+    bodies = [mapping(answer.body) for answer in shape.answers]
+    schema = _in_order(shape.schema)
+    properties = dict(schema["properties"])
+    for name in properties:
+        values = [body.get(name) for body in bodies]
+        if all(_is_mark(value) and value == values[0] for value in values):
+            properties[name] = {"const": values[0]}
+    return BodyShape(shape.answers, {**schema, "properties": properties})
+
+
+def _is_mark(value: object) -> bool:
+    return isinstance(value, bool) or (isinstance(value, str) and value in MARKS)
+
+
+def _in_order(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with the required members of each object in the order of its properties."""
+    found = dict(schema)
+    if isinstance(found.get("items"), Mapping):
+        found["items"] = _in_order(found["items"])
+    if "properties" in found:
+        inner = found["properties"]
+        found["properties"] = {name: _in_order(member) for name, member in inner.items()}
+        required = frozenset(found.get("required", ()))
+        if required:
+            found["required"] = [name for name in inner if name in required]
+    return found

@@ -1,11 +1,13 @@
 """An OpenAPI document that has the observed errors of its service as examples."""
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from itertools import chain, count, islice
 from typing import Any
 
+from faultspec.importers.code_member import CODE_NAMES, rank_of_name
 from faultspec.openapi.nodes import Json, mapping
 from faultspec.openapi.reader import resolve
 from faultspec.openapi.service import Description
@@ -77,11 +79,33 @@ def _add_example(
     media = content[answer.media_type] = dict(mapping(content.get(answer.media_type)))
     if not media.get("schema"):
         media["schema"] = {"$ref": f"#/components/schemas/{schema}"}
-    if not answer.quotable:
-        return
+    body = answer.body if answer.quotable else _legible_part(answer.body, phrase(answer.status))
     shown = media["examples"] = dict(mapping(media.get("examples")))
-    if len(shown) < _EXAMPLES and not any(_is_of(each, answer.body) for each in shown.values()):
-        shown[f"observed{len(shown) + 1}"] = {"value": answer.body}
+    if len(shown) < _EXAMPLES and not any(_is_of(each, body) for each in shown.values()):
+        shown[f"observed{len(shown) + 1}"] = {"value": body}
+
+
+#: A code that neither leaks nor was sent: letters in words, and no canary.
+_LEGIBLE = re.compile(
+    r"(?!faultspec|canary)[A-Za-z]{1,20}(?:[_.-][A-Za-z]{1,20}){0,3}", re.IGNORECASE
+)
+
+
+def _legible_part(value: object, said: str, name: str = "") -> object:
+    """A body that leaks, with its code alone: ``said`` is in place of its other texts, and 0 of its
+    numbers.
+    """
+    match value:
+        case Mapping():
+            return {key: _legible_part(each, said, key) for key, each in value.items()}
+        case list():
+            return [_legible_part(each, said, name) for each in value]
+        case str():
+            is_code = rank_of_name(name) < len(CODE_NAMES) and _LEGIBLE.fullmatch(value)
+            return value if is_code else said
+        case bool() | None:
+            return value
+    return 0
 
 
 def _is_of(example: object, body: object) -> bool:

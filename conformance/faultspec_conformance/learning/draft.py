@@ -12,7 +12,7 @@ from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.service import Description
-from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
+from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer, with_constants
 from faultspec_conformance.learning.document import ELSEWHERE_ID, document_errors
 from faultspec_conformance.learning.fallbacks import (
     with_fallback_codes,
@@ -38,7 +38,8 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
             "no error of the service has a JSON object as its body, so none can be drafted",
             hint="`--path /orders/17` names paths to ask for; see also `faultspec init`",
         )
-    imported = read_openapi(document_errors(_without_refused(description), shapes))
+    shapes = [with_constants(shape) for shape in shapes]
+    imported = read_openapi(document_errors(_without_refused(description), shapes), observed=True)
     operations = {
         name: operation
         for name, operation in imported.data.get("operations", {}).items()

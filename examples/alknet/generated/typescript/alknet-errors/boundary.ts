@@ -498,15 +498,17 @@ export function invalidInput(
 
 /**
  * The status and the headers of an error that a framework made, by the convention of
- * `http-errors`: a `status` from 400 on, and `expose`. An error that carries the answer of
- * another service is not one: its status is not this service's.
+ * `http-errors`: a `status` from 400 on, and `expose`. The router of Express gives a path
+ * that it cannot decode the status alone. An error that carries the answer of another
+ * service is not one: its status is not this service's.
  */
 function madeBy(
   error: unknown,
 ): { readonly status: number; readonly headers: FieldSource } | null {
   if (typeof error !== "object" || error === null) return null;
   const { status, expose, headers } = error as Record<string, unknown>;
-  if (typeof status !== "number" || typeof expose !== "boolean") return null;
+  const isOfFramework = typeof expose === "boolean" || error instanceof URIError;
+  if (typeof status !== "number" || !isOfFramework) return null;
   if (!Number.isInteger(status) || status < 400 || status > 599) return null;
   return { status, headers: (headers ?? {}) as FieldSource };
 }
