@@ -7,7 +7,7 @@ from dataclasses import replace
 import httpx
 
 from faultspec.openapi.service import Description
-from faultspec_conformance.config import Identity, ServiceConfig
+from faultspec_conformance.config import ConfiguredCall, Identity, Login, ServiceConfig
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.run.exploration import describe_service
@@ -175,3 +175,22 @@ def test_a_page_for_every_path_teaches_no_route() -> None:
     """A service that answers any path with its page teaches nothing."""
     found, *_ = explored(lambda _: httpx.Response(200, html='<a href="/a/1">a</a>'))
     assert found.operations == ()
+
+
+def test_paths_of_a_configuration_are_explored_without_a_login() -> None:
+    """With `paths`, a run by a configuration learns routes as that of a URL does; without, it asks
+    for none. A caller that logs in first has no credentials yet.
+    """
+    login = Login(ConfiguredCall("POST", "/login"), {})
+    caller = Identity("alice", (("Authorization", "Bearer ${token}"),), login=login)
+    config = replace(CONFIG, path="conformance.yaml", identities={"alice": caller})
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        assert "Authorization" not in request.headers
+        return fixed({"/slots/1": {"more": "/doctors"}, "/doctors": []})(request)
+
+    assert names(explored(answer, config)[0]) == set()
+    found, _, notes = explored(answer, replace(config, paths=("/slots/1", "/slot")))
+    assert names(found) == {"GET /slots/{id}", "GET /doctors"}
+    assert found.learned
+    assert "paths: /slot: the service knows no such route" in notes

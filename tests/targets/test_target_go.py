@@ -4,6 +4,7 @@ say.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -119,6 +120,31 @@ def bindings(tmp_path_factory: pytest.TempPathFactory) -> GoBindings:
     taxonomies = supported()
     folder = build_once(tmp_path_factory, "go", lambda new: build(taxonomies, new))
     return GoBindings(folder, taxonomies)
+
+
+def test_the_packages_need_no_newer_go_than_their_page_says(bindings: GoBindings) -> None:
+    """No package uses what the standard library got after Go 1.23, as far as Go's own lists say. A
+    newer compiler accepts it whatever `go.mod` has.
+    """
+    lists = Path(go(bindings.folder, "env", "GOROOT").stdout.strip(), "api")
+    newer = {
+        f"{package.rpartition('/')[2]}.{name}"
+        for path in lists.glob("go1.*.txt")
+        if int(path.stem.removeprefix("go1.")) > 23
+        for package, name in re.findall(
+            r"^pkg ([\w/]+), (?:func|type|var|const) (\w+)", path.read_text(), re.MULTILINE
+        )
+    }
+    if not newer:
+        pytest.skip("this Go has no lists of its interface")
+    used = {
+        word
+        for path in bindings.folder.rglob("*.go")
+        for word in re.findall(r"\b[a-z]\w*\.[A-Z]\w*", path.read_text())
+        if "/go/" in str(path)
+    }
+    assert "strings.Split" in used
+    assert used & newer == set()
 
 
 def test_the_packages_are_vetted_and_formatted(bindings: GoBindings) -> None:

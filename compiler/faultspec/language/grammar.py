@@ -306,7 +306,7 @@ def _check_named(type: Named, value: dict[Any, object], path: Path) -> Iterator[
         bare = name.removesuffix("?") if optional else name
         if key.pattern is not None and not re.fullmatch(key.pattern, bare, re.ASCII):
             yield GrammarProblem(
-                "bad-name", at, f"`{_short(name)}` is not {key.shape}", _renaming_hint(key, name)
+                "bad-name", at, f"`{_short(name)}` is not {key.shape}", _renaming_hint(type, name)
             )
         if optional and bare != name and bare in value:
             message = f"`{bare}` is here twice, once with and once without `?`"
@@ -461,8 +461,15 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _renaming_hint(key: Text, name: str) -> str:
-    """The hint for a name of another form; a pointer to a member begins with a slash."""
-    pointer = f"/{name}"
-    is_member = not name.startswith("/") and key.pattern and re.fullmatch(key.pattern, pointer)
-    return f"write `{_short(pointer)}`" if is_member else "rename it"
+def _renaming_hint(type: Named, name: str) -> str:
+    """The hint for a name of another form: a pointer to a member begins with a slash, and a code
+    that has other signs on the wire has a name beside them.
+    """
+    pointer, pattern = f"/{name}", type.key.pattern or ""
+    if not name.startswith("/") and re.fullmatch(pattern, pointer):
+        return f"write `{_short(pointer)}`"
+    plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+    has_wire = isinstance(type.value, Record) and "wire" in type.value.keys
+    if has_wire and re.fullmatch(pattern, plain, re.ASCII):
+        return f"write `{_short(plain)}: {{wire: {_short(name)}, …}}`"
+    return "rename it"

@@ -27,6 +27,9 @@ _HEADER_NAME = Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 to
 _HEADERS = Named(Either((Text(blank=True), Number())), _HEADER_NAME)
 _HEADERS_OF_CALL = Named(Either((Text(blank=True), Number(), Nothing())), _HEADER_NAME)
 _QUERY = Named(Either((Text(blank=True), Number(), Flag())))
+#: A path below the address, perhaps with a query.
+_PATH = Text(r"/(?!/)[\x21-\x7e]{0,500}", "a path such as /orders/17, without host and blanks")
+
 _POINTER = Text(r"(/([^~/]|~[01])*)*", "a JSON Pointer such as /id (RFC 6901)")
 _VARIABLE_NAME = Text(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable")
 #: Classes of statuses, a connection that ends without an answer, and bodies of a 200 that cannot be
@@ -360,8 +363,8 @@ _TARGET = Record(
         ),
         "command": Key(
             Many(Text(), 1),
-            "The command that starts a service over HTTP, in the folder of this file. "
-            "It is stopped after the run.",
+            "The command that starts a service over HTTP, in the folder of this file, as a list: "
+            '`[uvicorn, app:app, --port, "8080"]`. It is stopped after the run.',
         ),
     },
 )
@@ -559,6 +562,11 @@ CONFIGURATION = Record(
             Many(_POINTER, 1),
             "Places in bodies of requests, such as `/card/number`, whose values may stand in no "
             "answer and no log. The document's `writeOnly` and `format: password` need no entry.",
+        ),
+        "paths": Key(
+            Many(_PATH, 1),
+            "Paths of a service without an OpenAPI document, such as `/orders/17` or "
+            "`/search?q=tea`. The run asks for them by GET, and learns routes from the answers.",
         ),
         "audit": Key(_AUDIT, "How support reads the record of a failure by the id in its answer."),
         "skip": Key(

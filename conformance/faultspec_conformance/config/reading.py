@@ -289,6 +289,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
             OperationPattern(text, str(reason))
             for text, reason in child_mapping(data, "skip").items()
         ),
+        paths=tuple(cast(list[str], data.get("paths", []))),
         sweep=_read_sweep(child_mapping(data, "sweep")),
         waivers=waivers_path,
         path=context.document.path,
@@ -342,7 +343,7 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
         report(("calls",), "`calls` belongs to JSON-RPC and MCP", hint)
     if transport != "stdio" and "framing" in where:
         report(("target", "framing"), "`framing` belongs to services on standard streams")
-    for name in ("resources", "skip", "sweep", "confidential", "audit"):
+    for name in ("resources", "skip", "sweep", "confidential", "audit", "paths"):
         if transport != "http" and name in data:
             report((name,), f"`{name}` belongs to services over HTTP")
     if transport != "http" and "openapi" in where:

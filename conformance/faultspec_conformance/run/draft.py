@@ -3,10 +3,12 @@
 What can be inferred is written. Comments name what is missing.
 """
 
+import re
 from collections.abc import Iterator
+from urllib.parse import quote, urlencode
 
 from faultspec.language.model import Taxonomy
-from faultspec.openapi.service import Description, Scheme
+from faultspec.openapi.service import Description, Scheme, ServiceOperation
 from faultspec_conformance.run.draft_failures import draft_recipes, draft_upstreams
 from faultspec_conformance.run.draft_logins import DraftedLogin, find_login
 from faultspec_conformance.run.draft_resources import (
@@ -49,6 +51,7 @@ def draft(
         ),
         f"taxonomy: {quote_scalar(taxonomy_path)}",
         f"target: {{http: {quote_scalar(http)}{place}}}",
+        *_paths(description),
         "",
         *_identities(description),
         "",
@@ -63,6 +66,38 @@ def draft(
         "# waivers: waivers.yaml   # known failures, each with clause, reason, owner and expires",
     ]
     return "\n".join(out) + "\n"
+
+
+def _paths(description: Description) -> Iterator[str]:
+    """The paths that were learned, with the ids and queries that were seen."""
+    found = [
+        _example_path(operation)
+        for operation in description.operations
+        if description.learned and operation.method == "GET"
+    ]
+    shown = [path for path in found if path is not None]
+    if shown:
+        yield "# Without an OpenAPI document, the run learns routes from answers to these paths."
+        yield f"paths: [{', '.join(map(quote_scalar, shown))}]"
+
+
+def _example_path(operation: ServiceOperation) -> str | None:
+    """The path of a learned route with the values that were seen; None if one is missing."""
+    values = {
+        (one.where, one.name): str(one.example)
+        for one in operation.parameters
+        if one.example is not None
+    }
+    names = re.findall(r"\{(\w+)\}", operation.template)
+    if any(("path", name) not in values for name in names):
+        return None
+    path = operation.template
+    for name in names:
+        path = path.replace(f"{{{name}}}", quote(values["path", name], safe=""))
+    query = urlencode(
+        [(name, value) for (where, name), value in values.items() if where == "query"]
+    )
+    return f"{path}?{query}" if query else path
 
 
 def _limits(description: Description) -> str:

@@ -76,15 +76,17 @@ _NAMED = 6
 def describe_service(
     target: ServiceConfig, driver: HttpDriver
 ) -> Described | Unreachable | NoAnswer:
-    """The description of a service, and notes about it: its document, and for a URL without a
-    configuration also the paths that the user names.
+    """The description of a service, and notes about it: its document, and also the paths that the
+    user names, by arguments or by `paths`.
 
     A service without a document has the one that an answer leads to, else what answers teach.
     Returns what `fetch_description` returns where the service does not answer.
     """
     base = urlsplit(target.http).path
     described = fetch_description(target, driver, base)
-    if isinstance(described, Unreachable | NoAnswer) or target.path is not None:
+    if isinstance(described, Unreachable | NoAnswer):
+        return described
+    if target.path is not None and not target.paths:
         return described
     description, notes = described
     if not description.document:
@@ -92,7 +94,7 @@ def describe_service(
         found = search.look()
         if found is None:
             learned = describe_routes(search.routes.values(), search.base)
-            return learned, (*notes, *search.notes, *_describe(learned))
+            return learned, (*notes, *search.notes, *_describe(learned, _naming(target)))
         description, notes = found
     search = _Search(target, driver, description.base)
     search.take_named()
@@ -103,12 +105,18 @@ def describe_service(
     return together, (*notes, *search.notes)
 
 
-def _describe(learned: Description) -> Iterator[str]:
+def _naming(target: ServiceConfig) -> str:
+    """How a user names a path, up to the path."""
+    return "--path " if target.path is None else "paths: "
+
+
+def _describe(learned: Description, naming: str) -> Iterator[str]:
     names = [operation.name for operation in learned.operations]
     if names:
         shown = ", ".join(names[:_NAMED])
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"learned from answers: {shown}{more}; `--path /orders/17` names others"
+        example = f"{naming}/orders/17" if naming.startswith("--") else f"{naming}[/orders/17]"
+        yield f"learned from answers: {shown}{more}; `{example}` names others"
 
 
 @dataclass(slots=True)
@@ -233,7 +241,8 @@ class _Search:
         if further or answer.status in _MOVED:
             self._enqueue(self._mentions(answer, path))
         if named and self._unknown.is_like(answer, path):
-            self.notes.append(f"--path {route.template}: the service knows no such route")
+            naming = _naming(self.target)
+            self.notes.append(f"{naming}{route.template}: the service knows no such route")
         if not self._shows_route(answer, path):
             return None
         seen = _add_sighting(route, answer)
@@ -304,13 +313,15 @@ class _Search:
         return f"faultspec-none-{self._absences}"
 
     def _get(self, target: str) -> Response | None:
-        """The answer to a GET of the ordinary caller; None if there is none, or no request left."""
+        """The answer to a GET of the ordinary caller, or of nobody if that one logs in first; None
+        if there is none, or no request left.
+        """
         if self.driver.requests >= self._last or self.driver.remaining < self._end:
             return None
         request = document_request(target)
         caller = next(iter(self.target.identities.values()), NOBODY)
-        fields = {name.lower(): (name, value) for name, value in request.headers}
-        fields |= {name.lower(): (name, value) for name, value in caller.headers}
+        own = caller.headers if caller.login is None else ()
+        fields = {name.lower(): (name, value) for name, value in (*request.headers, *own)}
         answer = self.driver.send(replace(request, headers=tuple(fields.values())))
         return None if isinstance(answer, NoAnswer) else answer
 

@@ -57,8 +57,12 @@ def fetch_description(
         answer = driver.send(document_request("/"))
         if isinstance(answer, NoAnswer):
             return _classify_silence(answer)
-        note = "no OpenAPI document is given, so only the operations of the configuration are asked"
-        return Description(base=path.rstrip("/")), (note,)
+        note = (
+            "no OpenAPI document is given, so only the operations of the configuration are asked; "
+            "`paths: [/orders/17]` names others"
+        )
+        notes = () if target.paths else (note,)
+        return Description(base=path.rstrip("/")), notes
     if target.openapi is not None:
         return _describe_configured(target.openapi, target, driver, path)
     places = [path + place for place in _USUAL_PLACES]
