@@ -3,6 +3,7 @@
 from faultspec.contract.model import build_contract
 from faultspec.exchange.model import Exchange, Request
 from faultspec.language import read
+from faultspec_conformance.config import ResourceConfig, ServiceConfig
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.results.required_coverage import (
@@ -57,6 +58,18 @@ def test_all_codes_are_those_of_operations_too() -> None:
     assert [*found.coverage] == ["absent", "pay/refused", "refund/refused"]
     assert found.coverage["pay/refused"].operations == ("POST /pay",)
     assert missed(found) == ["refund/refused"]
+
+
+def test_a_code_that_a_resource_names_needs_no_recipe() -> None:
+    """The reason for a code that no answer had names the resource whose probes should have brought
+    it about.
+    """
+    book = ResourceConfig("book", unique=("title",), unique_code="absent")
+    config = ServiceConfig(http="http://127.0.0.1:1", resources={"book": book})
+    session = http_session(lambda request: answer(200, {}), TAXONOMY, config)
+    found = summarize(session, session.contract.clauses, RunOptions(), frozenset()).coverage
+    assert "no repeated value of `book`" in (found["absent"].reason or "")
+    assert "no recipe" in (found["pay/refused"].reason or "")
 
 
 def test_recordings_cover_codes_of_operations() -> None:

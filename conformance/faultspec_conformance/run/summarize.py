@@ -339,6 +339,15 @@ def coverage(session: Session, day: date) -> dict[str, Coverage]:
             if exchange.operation is not None:
                 operations.setdefault(name, {})[exchange.operation] = None
     declared = {recipe.code: recipe.not_provokable or None for recipe in config.recipes}
+    asked = {
+        code: f"no {what} of `{name}` brought it about, as `resources` says"
+        for name, resource in config.resources.items()
+        for code, what in (
+            (resource.unique_code, "repeated value"),
+            (resource.stale_code, "stale write"),
+        )
+        if code is not None
+    }
     tried = {recipe.code for recipe in config.recipes if recipe.steps}
     found: dict[str, Coverage] = {}
     for name, code in coverable_codes(session.taxonomy).items():
@@ -351,7 +360,9 @@ def coverage(session: Session, day: date) -> dict[str, Coverage]:
         if reason is None and code.name in tried:
             reason = observations.unmet.get(code.name) or observations.ended
         elif reason is None:
-            reason = "no probe provokes this code, and `provoke` has no recipe for it"
+            reason = asked.get(
+                code.name, "no probe provokes this code, and `provoke` has no recipe for it"
+            )
             if not session.writable:
                 reason += " (the run may not write)"
         found[name] = Coverage(
