@@ -205,6 +205,7 @@ def test_a_draft_from_answers_has_their_routes(tmp_path: Path) -> None:
     assert "routes: [GET /account]" in text
     assert "GET /books/{id}" in text
     assert "code: null" not in text
+    assert "extensible" not in text  # nobody extends the draft of one service
     drafted = (tmp_path / "conformance.yaml").read_text()
     assert "a draft from its answers" in drafted
     assert re.search(r"^paths: \[.*/books/Emma", drafted, re.MULTILINE), drafted

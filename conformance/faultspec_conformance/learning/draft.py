@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from faultspec.importers import Data, Decision, ImportedTaxonomy, NotImportable
-from faultspec.importers.extensible import extensible_paths
 from faultspec.importers.openapi import read as read_openapi
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
@@ -45,10 +44,11 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
         for name, operation in imported.data.get("operations", {}).items()
         if operation.get("wire", name) != ELSEWHERE_ID
     }
-    data: Data = {key: value for key, value in imported.data.items() if key != "operations"}
+    # A draft is of one service: no other taxonomy extends it yet.
+    left_out = ("operations", "extensible")
+    data: Data = {key: value for key, value in imported.data.items() if key not in left_out}
     data |= {"operations": operations} if operations else {}
-    paths = extensible_paths({key: value for key, value in data.items() if key != "extensible"})
-    data |= {"extensible": paths, "profile": "rfc9110"}
+    data |= {"profile": "rfc9110"}
     data |= {"privacy": {**data["privacy"], **_concealment(data["codes"])}}
     data = with_usual_envelope_first(data)
     whole, new = with_fallback_codes(data)
