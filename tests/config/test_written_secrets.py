@@ -58,8 +58,8 @@ def test_a_word_is_a_secret_only_beside_its_name(word: str, text: str) -> None:
     """
     recipe = "password: WORD" if "=" in text else text
     masking = build_masking((), find_written_secrets(recipe.replace("WORD", word)))
-    said = f"{word}-type: something is {word}"
-    assert masking.text(said) == said
+    message = f"{word}-type: something is {word}"
+    assert masking.text(message) == message
     assert masking.text(text.replace("WORD", word)) == text.replace("Bearer WORD", "WORD").replace(
         "WORD", "***"
     )
@@ -68,7 +68,7 @@ def test_a_word_is_a_secret_only_beside_its_name(word: str, text: str) -> None:
 @pytest.mark.parametrize(
     "place", ["/token", "/data/accessToken", "header X-Auth-Token", "cookie session"]
 )
-def test_the_place_of_a_value_is_no_secret(place: str) -> None:
+def test_the_place_of_a_value_stays_legible(place: str) -> None:
     """Where a login saves its token is a pointer, a header or a cookie: the path `/token` stays
     legible.
     """

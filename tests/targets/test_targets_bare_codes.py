@@ -241,7 +241,7 @@ codes:
 
 
 def test_an_unknown_route_is_the_fallback_that_lists_its_status(compiled: Any) -> None:
-    """A bare 404 is no code of the business, though that has the status for its default: only a
+    """A bare 404 is not a code of the business, though that has the status for its default: only a
     handler knows what is missing. A code named as the status is stands for it.
     """
     compiled(LISTED, "listed")
@@ -249,6 +249,25 @@ def test_an_unknown_route_is_the_fallback_that_lists_its_status(compiled: Any) -
     for status, code in ((404, "refused"), (405, "method_not_allowed"), (413, "refused")):
         response = served(asgi.ErrorBoundary(bare(status, []))).response
         assert (response.status, json.loads(response.body)["code"]) == (status, code)
+
+
+def test_a_documented_status_has_the_code_that_the_framework_answers(compiled: Any) -> None:
+    """The responses of an operation that may answer 404 list the fallback that a path with an
+    encoded slash gets, beside the operation's own code; other statuses have their own alone.
+    """
+    compiled(LISTED, "listed")
+    package, parts = (importlib.import_module(f"listed_errors{each}") for each in ("", ".openapi"))
+    found = parts.responses(package.NoSlot, package.MethodNotAllowed, package.Broken)
+    shown = {
+        status: [each["$ref"].rpartition("/")[2] for each in content["schema"]["oneOf"]]
+        for status, response in found.items()
+        for content in response["content"].values()
+    }
+    assert shown == {
+        404: ["ListedNoSlot", "ListedRefused"],
+        405: ["ListedMethodNotAllowed"],
+        500: ["ListedBroken"],
+    }
 
 
 def test_a_status_keeps_its_meaning_where_only_a_header_is_missing() -> None:

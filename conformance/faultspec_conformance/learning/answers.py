@@ -128,7 +128,7 @@ def with_constants(shape: BodyShape) -> BodyShape:
     as constants, and its required members in the order of the bodies.
     """
     bodies = [mapping(answer.body) for answer in shape.answers]
-    schema = _in_order(shape.schema)
+    schema = _order_required(shape.schema)
     properties = dict(schema["properties"])
     for name in properties:
         values = [body.get(name) for body in bodies]
@@ -141,14 +141,14 @@ def _is_mark(value: object) -> bool:
     return isinstance(value, bool) or (isinstance(value, str) and value in MARKS)
 
 
-def _in_order(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _order_required(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with the required members of each object in the order of its properties."""
     found = dict(schema)
     if isinstance(found.get("items"), Mapping):
-        found["items"] = _in_order(found["items"])
+        found["items"] = _order_required(found["items"])
     if "properties" in found:
         inner = found["properties"]
-        found["properties"] = {name: _in_order(member) for name, member in inner.items()}
+        found["properties"] = {name: _order_required(member) for name, member in inner.items()}
         required = frozenset(found.get("required", ()))
         if required:
             found["required"] = [name for name in inner if name in required]

@@ -91,18 +91,18 @@ _LEGIBLE = re.compile(
 )
 
 
-def _legible_part(value: object, said: str, name: str = "") -> object:
-    """A body that leaks, with its code alone: ``said`` is in place of its other texts, and 0 of its
-    numbers.
+def _legible_part(value: object, reason: str, name: str = "") -> object:
+    """A body that leaks, with its code alone: ``reason`` is in place of its other texts, and 0
+    of its numbers.
     """
     match value:
         case Mapping():
-            return {key: _legible_part(each, said, key) for key, each in value.items()}
+            return {key: _legible_part(each, reason, key) for key, each in value.items()}
         case list():
-            return [_legible_part(each, said, name) for each in value]
+            return [_legible_part(each, reason, name) for each in value]
         case str():
             is_code = rank_of_name(name) < len(CODE_NAMES) and _LEGIBLE.fullmatch(value)
-            return value if is_code else said
+            return value if is_code else reason
         case bool() | None:
             return value
     return 0

@@ -15,7 +15,7 @@ from faultspec.targets.literals import Verbatim
 #: Names of codes, the most telling first.
 _NAMES = (
     r"validation_(failed|error)|.*_validation_(failed|error)|validation",
-    r"invalid_(input|request|params?|parameters?|arguments?|body|data|payload)",
+    r"invalid(_(input|request|params?|parameters?|arguments?|body|data|payload))?|bad_input",
     r"unprocessable(_entity|_content)?",
     r"bad_request",
 )

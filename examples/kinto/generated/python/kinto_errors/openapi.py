@@ -14,21 +14,33 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .boundary import ServiceError
+from .boundary import ServiceError, status_code
+from .codes import FALLBACKS
+from .errors import ERRORS
 
 Document = dict[str, Any]
 
 
 def responses(*errors: type[ServiceError]) -> dict[int | str, Document]:
-    """The responses of an operation that may fail with these errors, by status. Raises
+    """The responses of an operation that may fail with these errors, by status. A status
+    that the fallback lists also has its code, which the framework answers by itself. Raises
     LookupError for a class without a code, and for a code that is not on HTTP.
     """
     found: dict[int | str, Document] = {}
-    for error in errors:
-        part = _parts()["errors"].get(error.__name__)
-        if part is None:
-            raise LookupError(f"no HTTP response for {error.__name__}")
-        response = found.setdefault(part["status"], {"description": ""})
+    parts = [_part(error) for error in errors]
+    own = {
+        error.__name__: part["status"]
+        for error, part in zip(errors, parts, strict=True)
+    }
+    listed = [(part["status"], part) for part in parts]
+    for status in dict.fromkeys(own.values()):
+        code = status_code(status) if isinstance(status, int) else None
+        if code is None or own.get(ERRORS[code].__name__) == status:
+            continue
+        if any(status in on and each == code for on, each in FALLBACKS):
+            listed.append((status, _part(ERRORS[code])))
+    for status, part in listed:
+        response = found.setdefault(status, {"description": ""})
         response["description"] += f"\n\n{part['summary']}"
         response["description"] = response["description"].strip()
         for name, reference in part.get("headers", {}).items():
@@ -44,6 +56,13 @@ def responses(*errors: type[ServiceError]) -> dict[int | str, Document]:
                 example = {"$ref": f"#/components/examples/{name}"}
                 content.setdefault("examples", {})[name] = example
     return found
+
+
+def _part(error: type[ServiceError]) -> Document:
+    part: Document | None = _parts()["errors"].get(error.__name__)
+    if part is None:
+        raise LookupError(f"no HTTP response for {error.__name__}")
+    return part
 
 
 def add_components(document: Document) -> None:
