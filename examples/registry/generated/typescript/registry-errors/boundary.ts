@@ -536,7 +536,8 @@ function madeBy(
 ): { readonly status: number; readonly headers: FieldSource } | null {
   if (typeof error !== "object" || error === null) return null;
   const { status, expose, headers } = error as Record<string, unknown>;
-  const isOfFramework = typeof expose === "boolean" || error instanceof URIError;
+  const isOfFramework =
+    typeof expose === "boolean" || error instanceof URIError;
   if (typeof status !== "number" || !isOfFramework) return null;
   if (!Number.isInteger(status) || status < 400 || status > 599) return null;
   return { status, headers: (headers ?? {}) as FieldSource };

@@ -22,9 +22,10 @@ Document = dict[str, Any]
 
 
 def responses(*errors: type[ServiceError]) -> dict[int | str, Document]:
-    """The responses of an operation that may fail with these errors, by status. A status
-    that the fallback lists also has its code, which the framework answers by itself. Raises
-    LookupError for a class without a code, and for a code that is not on HTTP.
+    """The responses of an operation that may fail with these errors, by status. A
+    status that the fallback lists also has its code, which the framework answers by
+    itself. Raises LookupError for a class without a code, and for a code that is not on
+    HTTP.
     """
     found: dict[int | str, Document] = {}
     parts = [_part(error) for error in errors]
