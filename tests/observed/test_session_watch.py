@@ -7,6 +7,7 @@ import logging
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -229,12 +230,47 @@ def test_every_phase_is_judged_and_no_other_service(
     named.assert_outcomes(passed=2, failed=3, errors=1)
 
 
-def test_a_session_without_a_taxonomy_ends(pytester: pytest.Pytester) -> None:
-    """Nothing is judged without a taxonomy, so no test passes: the usage is wrong."""
-    pytester.makepyfile("def test_nothing(): pass")
+LEAKING = """
+import httpx
+
+TRACE = 'Traceback (most recent call last):\\n  File "/srv/app.py", line 3, in price\\nKeyError: 1'
+
+
+def answer(request):
+    return httpx.Response(404, json={"detail": TRACE})
+
+
+def test_price():
+    with httpx.Client(transport=httpx.MockTransport(answer)) as client:
+        assert client.get("http://localhost/prices").status_code == 404
+"""
+
+
+def test_a_session_without_a_taxonomy_is_judged_by_what_every_service_owes(
+    pytester: pytest.Pytester,
+) -> None:
+    """A leak fails its test; the shape of the error, which nobody declared, does not."""
+    pytester.makepyfile(LEAKING)
+    done = pytester.runpytest_inprocess(*PLUGIN, "--faultspec-watch")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["*leaks/stack-trace*"])
+    assert "envelope/" not in done.stdout.str()
+
+
+def test_a_session_takes_the_taxonomy_of_its_project(pytester: pytest.Pytester) -> None:
+    """The only taxonomy of `faultspec.yaml` judges; of several, one has to be named."""
+    pytester.makepyfile(LEAKING)
+    (pytester.path / "errors.yaml").write_bytes(Path(TAXONOMY).read_bytes())
+    project = pytester.path / "faultspec.yaml"
+    project.write_text("taxonomies: [errors.yaml]\n")
+    done = pytester.runpytest_inprocess(*PLUGIN, "--faultspec-watch")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["*envelope/*"])
+    (pytester.path / "more.yaml").write_bytes(Path(TAXONOMY).read_bytes())
+    project.write_text("taxonomies: {errors.yaml: {out: a}, more.yaml: {out: b}}\n")
     done = pytester.runpytest_inprocess(*PLUGIN, "--faultspec-watch")
     assert done.ret == pytest.ExitCode.USAGE_ERROR
-    done.stdout.fnmatch_lines(["*judging tests needs a taxonomy*"])
+    done.stdout.fnmatch_lines(["*name one taxonomy of *"])
 
 
 DJANGO_TESTS = """

@@ -194,3 +194,23 @@ def test_paths_of_a_configuration_are_explored_without_a_login() -> None:
     assert names(found) == {"GET /slots/{id}", "GET /doctors"}
     assert found.learned
     assert "paths: /slot: the service knows no such route" in notes
+
+
+def test_a_route_that_closes_the_connection_is_a_route() -> None:
+    """A crash without an answer is left to the probes: on a named path, on an item of a list, and
+    on an id without an item. A path that answers too late is named in a note.
+    """
+    pages = fixed({"/orders": [{"id": "ab12"}]})
+
+    def crashing(request: httpx.Request) -> httpx.Response:
+        path = request.url.path
+        if path.startswith("/orders/") or path == "/boom":
+            raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
+        if path == "/slow":
+            raise httpx.ReadTimeout("too late")
+        return pages(request)
+
+    config = replace(CONFIG, paths=("/boom", "/orders", "/slow"))
+    found, _, notes = explored(crashing, config)
+    assert names(found) == {"GET /boom", "GET /orders", "GET /orders/{id}"}
+    assert [note for note in notes if note.startswith("--path /slow: ")]

@@ -92,8 +92,16 @@ def read(body: bytes) -> DecodedBody:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         return DecodedBody(None, "is not UTF-8", malformed=True)
+    found = _decode(text)
+    if found.problem is None and is_too_deep(body, found.value):
+        return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
+    return found
+
+
+def _decode(text: str) -> DecodedBody:
+    """Read a text as strict JSON of any depth that Python reads."""
     try:
-        value = _DECODER.decode(text)
+        return DecodedBody(_DECODER.decode(text), None)
     except _RepeatedNameError as error:
         return DecodedBody(
             None,
@@ -101,16 +109,13 @@ def read(body: bytes) -> DecodedBody:
         )
     except RecursionError:
         return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
-    except ValueError as error:
-        where = (
-            f" (line {error.lineno}, column {error.colno})"
-            if isinstance(error, json.JSONDecodeError)
-            else ""
-        )
-        return DecodedBody(None, f"is not JSON{where}", malformed=True)
-    if is_too_deep(body, value):
-        return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
-    return DecodedBody(value, None)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        return DecodedBody(None, f"is not JSON ({where})", malformed=True)
+    except _ConstantError:
+        return DecodedBody(None, "is not JSON", malformed=True)
+    except ValueError:  # of `int`, which bounds the digits that it reads
+        return DecodedBody(None, "has a number of too many digits")
 
 
 def has_too_many_values(body: bytes) -> bool:
@@ -211,8 +216,12 @@ def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
+class _ConstantError(Exception):
+    """A number has no digits, as NaN and Infinity."""
+
+
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+    raise _ConstantError(name)
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from datetime import date
+from pathlib import Path
 from typing import NamedTuple
 
 from faultspec import language
@@ -12,6 +13,8 @@ from faultspec.language.model import Taxonomy
 from faultspec.openapi import service
 from faultspec.openapi.service import Description
 from faultspec.openapi.text import UnreadableDocument, file_url, read_file
+from faultspec.project.reading import find_project_file, read_project
+from faultspec_conformance.learning.first import no_shape
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.reports.console import findings_text
 from faultspec_conformance.results.findings import join_findings
@@ -29,25 +32,49 @@ class UnusableFile(Exception):
 
 
 class ObservationFiles(NamedTuple):
-    """Paths of the taxonomy, of the service's OpenAPI document, and of its known failures."""
+    """Paths of the taxonomy, of the service's OpenAPI document, and of its known failures. Without
+    a taxonomy tests are judged by what every service owes.
+    """
 
-    taxonomy: str
+    taxonomy: str | None
     openapi: str | None = None
     waivers: str | None = None
 
 
 def create_accumulator(files: ObservationFiles) -> Accumulator:
     """The accumulator that judges tests. Raises UnusableFile."""
-    loaded = language.load(files.taxonomy)
-    errors = [diagnostic for diagnostic in loaded.diagnostics if diagnostic.severity == "error"]
-    if loaded.taxonomy is None or errors:
-        raise UnusableFile(text(errors, loaded.sources))
+    taxonomy = no_shape() if files.taxonomy is None else _load_taxonomy(files.taxonomy)
     return Accumulator(
-        build_contract(loaded.taxonomy),
-        waivers=_load_waivers(files.waivers, loaded.taxonomy),
+        build_contract(taxonomy),
+        waivers=_load_waivers(files.waivers, taxonomy),
         description=_load_description(files.openapi),
         crashes="warning",  # tests bring crashes about
     )
+
+
+def _load_taxonomy(path: str) -> Taxonomy:
+    loaded = language.load(path)
+    errors = [diagnostic for diagnostic in loaded.diagnostics if diagnostic.severity == "error"]
+    if loaded.taxonomy is None or errors:
+        raise UnusableFile(text(errors, loaded.sources))
+    return loaded.taxonomy
+
+
+def find_project_taxonomy(folder: Path) -> str | None:
+    """The only taxonomy of the project of a folder, else `taxonomy.yaml` in it; None if there is
+    neither. Raises UnusableFile for a project with errors or with several taxonomies.
+    """
+    usual = folder / "taxonomy.yaml"
+    file = find_project_file(folder)
+    if file is None:
+        return str(usual) if usual.is_file() else None
+    loaded = read_project(str(file))
+    if loaded.project is None:
+        raise UnusableFile(text(loaded.diagnostics, loaded.sources))
+    paths = [file.parent / taxonomy.path for taxonomy in loaded.project.taxonomies]
+    if len(paths) > 1:
+        raise UnusableFile(f"name one taxonomy of {file}: {', '.join(map(str, paths))}")
+    return str(paths[0])
 
 
 def print_findings(findings: Iterable[ReportedFinding]) -> str:

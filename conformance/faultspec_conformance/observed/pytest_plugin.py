@@ -43,7 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--faultspec-watch",
         action="store_true",
         help="Judge what every test gets from its service through httpx, requests, and the test "
-        "clients of Starlette, Django and Flask. Needs no fixture.",
+        "clients of Starlette, Django and Flask. Needs no fixture; without a taxonomy it judges by "
+        "what every service owes.",
     )
     group.addoption(
         "--faultspec-report",
@@ -307,6 +308,7 @@ def _create_accumulator(config: pytest.Config) -> "Accumulator":
         ObservationFiles,
         UnusableFile,
         create_accumulator,
+        find_project_taxonomy,
     )
     from faultspec_conformance.reports import FORMATS
 
@@ -318,17 +320,18 @@ def _create_accumulator(config: pytest.Config) -> "Accumulator":
                 f"--faultspec-report: {option!r} is not FORMAT=FILE with a format of {formats}"
             )
     named = config.getoption("--faultspec") or _configured_path(config, "faultspec_taxonomy")
-    if named is None:
-        raise pytest.UsageError(
-            "judging tests needs a taxonomy: give --faultspec TAXONOMY, "
-            "or faultspec_taxonomy in the configuration"
-        )
-    files = ObservationFiles(
-        taxonomy=str(named),
-        openapi=_configured_path(config, "faultspec_openapi"),
-        waivers=_configured_path(config, "faultspec_waivers"),
-    )
     try:
+        taxonomy = named or find_project_taxonomy(config.rootpath)
+        if taxonomy is None and not config.getoption("--faultspec-watch"):
+            raise UnusableFile(
+                "judging tests needs a taxonomy: give --faultspec TAXONOMY, "
+                "or faultspec_taxonomy in the configuration"
+            )
+        files = ObservationFiles(
+            taxonomy=taxonomy,
+            openapi=_configured_path(config, "faultspec_openapi"),
+            waivers=_configured_path(config, "faultspec_waivers"),
+        )
         return create_accumulator(files)
     except UnusableFile as error:
         raise pytest.UsageError(str(error)) from None

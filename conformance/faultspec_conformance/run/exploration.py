@@ -232,7 +232,13 @@ class _Search:
             return None
         self._asked.add(path)
         query = urlencode([(name, value) for name, value in route.query.items() if value])
-        answer = self._get(path + (f"?{query}" if query else ""))
+        answer = self._send(path + (f"?{query}" if query else ""))
+        if isinstance(answer, NoAnswer):
+            if self._may_have_crashed(answer):
+                self._keep(route)
+            elif named:
+                self.notes.append(f"{_naming(self.target)}{route.template}: {answer.reason}")
+            return None
         if answer is None:
             return None
         document = self._document_of(answer, path)
@@ -268,8 +274,12 @@ class _Search:
         if route.template.rstrip("/").endswith("}") or not is_item or not self._is_new(where):
             return route
         sibling = sibling_path(path, self._absent())
-        answer = self._get(sibling)
-        found = answer is not None and self._shows_route(answer, sibling)
+        answer = self._send(sibling)
+        found = (
+            self._may_have_crashed(answer)
+            if isinstance(answer, NoAnswer)
+            else answer is not None and self._shows_route(answer, sibling)
+        )
         return with_last_placeholder(route) if found else route
 
     def _ask_below(
@@ -284,10 +294,14 @@ class _Search:
         shown = id_of_item(items[0], "id") if items else None
         for segment in (str(shown), self._absent()) if shown is not None else (self._absent(),):
             place = item_path(path, quote(segment, safe=""))
-            item = self._get(place)
+            item = self._send(place)
+            own = LearnedRoute(item_path(template, segment), examples)
+            if isinstance(item, NoAnswer):
+                if self._may_have_crashed(item):
+                    self._keep(with_last_placeholder(own))
+                continue
             if item is None or not self._shows_route(item, place):
                 continue
-            own = LearnedRoute(item_path(template, segment), examples)
             found = _add_sighting(with_last_placeholder(own), item)
             if segment != str(shown):
                 found = replace(found, examples=examples)
@@ -307,14 +321,25 @@ class _Search:
         """Whether an answer shows that its route exists."""
         return answer.status not in (*_MOVED, 429) and not self._unknown.is_like(answer, path)
 
+    def _may_have_crashed(self, answer: NoAnswer) -> bool:
+        """Whether a service that answers to unknown routes failed at this one, which the probes ask
+        again.
+        """
+        return bool(self._unknown.forms) and answer.kind in ("closed", "garbled")
+
     def _absent(self) -> str:
         """A segment that no service has as a route or as an id."""
         self._absences += 1
         return f"faultspec-none-{self._absences}"
 
     def _get(self, target: str) -> Response | None:
-        """The answer to a GET of the ordinary caller, or of nobody if that one logs in first; None
-        if there is none, or no request left.
+        """The answer to a GET; None if there is none, or no request left."""
+        answer = self._send(target)
+        return None if isinstance(answer, NoAnswer) else answer
+
+    def _send(self, target: str) -> Response | NoAnswer | None:
+        """The answer to a GET of the ordinary caller, or of nobody if that one logs in first.
+        Without an answer it is the reason, and None if no request is left.
         """
         if self.driver.requests >= self._last or self.driver.remaining < self._end:
             return None
@@ -322,8 +347,7 @@ class _Search:
         caller = next(iter(self.target.identities.values()), NOBODY)
         own = caller.headers if caller.login is None else ()
         fields = {name.lower(): (name, value) for name, value in (*request.headers, *own)}
-        answer = self.driver.send(replace(request, headers=tuple(fields.values())))
-        return None if isinstance(answer, NoAnswer) else answer
+        return self.driver.send(replace(request, headers=tuple(fields.values())))
 
 
 def _add_sighting(route: LearnedRoute, answer: Response) -> LearnedRoute:
