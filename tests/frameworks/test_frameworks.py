@@ -354,6 +354,44 @@ print(*check(app), sep="\\n")
     assert printed.splitlines()[-1].startswith("a raised ValidationFailed leaves as internal_error")
 
 
+#: A fallback that asks for a detail.
+ASKING = """
+faultspec: 1
+taxonomy: {name: asking, version: 1.0.0, title: Asking, owner: nobody}
+domains: {request: The client can fix the request., runtime: The service failed.}
+envelopes: {error: {shape: {code: $code, message: $message, id: $id, details?: $details},
+  fields: {id: {type: string, format: uuid7, echo: X-Request-Id, invalid_inbound: replace}}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+fallback:
+  4xx: {code: asks, reason: Refusals of a framework.}
+  5xx: {code: failed, reason: Failures of a framework.}
+codes:
+  asks: {summary: Why?, message: Why?, domain: request, http: 400, details: {why: {type: string}}}
+  failed: {summary: It failed., message: It failed., domain: runtime, http: 500}
+"""
+
+
+def test_the_self_test_names_a_fallback_that_cannot_be_answered(tmp_path: Path) -> None:
+    """A fallback whose code has required details makes a 500 of an unknown route: lint and the
+    self-test say so.
+    """
+    (tmp_path / "taxonomy.yaml").write_text(ASKING, encoding="utf-8")
+    assert "[fallback-requires-details]" in faultspec("lint", "taxonomy.yaml", cwd=tmp_path).stdout
+    done = faultspec("compile", "--target", "python", "--out", ".", "taxonomy.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    printed = run_python(
+        """
+from flask import Flask
+from asking_errors.frameworks.flask import check, install
+app = Flask("x")
+install(app)
+print(*check(app), sep="\\n")
+""",
+        tmp_path / "python",
+    )
+    assert printed.startswith("an unknown route is answered with 500: the code of its status")
+
+
 @pytest.mark.full
 def test_the_modules_are_typed(packages: Path) -> None:
     """mypy --strict accepts them with the frameworks installed; `tests/targets` runs it without."""

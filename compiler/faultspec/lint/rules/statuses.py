@@ -94,6 +94,38 @@ def _requires_details(code: Code) -> bool:
     return any(member.presence == "required" for member in code.details.values())
 
 
+@rule("fallback-requires-details", severity="warning")
+def fallback_requires_details(subject: Subject) -> Iterator[Remark]:
+    """The code of a fallback for 4xx has no required details. A framework that answers by itself
+    cannot supply them, so the generated boundaries make a 500 of an unknown route.
+
+    Bad::
+
+        fallback:
+          4xx: {code: refused, reason: Whatever else a framework refuses.}
+        codes:
+          refused: {summary: It was refused., http: 400, details: {field: {type: string}}}
+
+    Good::
+
+        fallback:
+          4xx: {code: refused, reason: Whatever else a framework refuses.}
+        codes:
+          refused: {summary: It was refused., http: 400, details: {field?: {type: string}}}
+    """
+    codes = subject.taxonomy.codes
+    for fallback in subject.taxonomy.fallbacks:
+        code = codes.get(fallback.code) if fallback.code is not None else None
+        if code is None or fallback.on.low >= 500 or not _requires_details(code):
+            continue
+        yield Remark(
+            ("fallback",),
+            f"`{code.name}` requires details, which a framework that refuses a request cannot"
+            " supply: the boundary answers with a 500",
+            "make them optional, or give the fallback a code without details",
+        )
+
+
 @rule("failure-without-error-status", severity="warning")
 def failure_without_error_status(subject: Subject) -> Iterator[Remark]:
     """A failure travels as 4xx or 5xx: caches, proxies and monitoring read the status only.

@@ -62,6 +62,11 @@ def find_problems(ask: Ask, *, raises: bool) -> list[str]:
     """
     unknown = ask("GET", UNKNOWN)
     problems = list(_faults("an unknown route", unknown))
+    if unknown.status >= 500 and not problems:
+        problems.append(
+            f"an unknown route is answered with {unknown.status}: the code of its "
+            "status or of the fallback has details that a framework cannot supply"
+        )
     if not problems:
         problems += _faults("HEAD of an unknown route", ask("HEAD", UNKNOWN), head=True)
     if raises:

@@ -42,10 +42,14 @@ class SelfTestCrash extends Error {}
 
 /** The faults of an application, none if its boundary is wired. */
 export async function checkReplies(ask: Ask): Promise<string[]> {
-  const problems = await faultsOf(
-    "an unknown route",
-    await ask("GET", UNKNOWN, {}),
-  );
+  const unknown = await ask("GET", UNKNOWN, {});
+  const problems = await faultsOf("an unknown route", unknown);
+  if (unknown.status >= 500 && problems.length === 0) {
+    problems.push(
+      `an unknown route is answered with ${unknown.status}: the code of its status ` +
+        "or of the fallback has details that a framework cannot supply",
+    );
+  }
   if (problems.length === 0) {
     const reply = await ask("HEAD", UNKNOWN, {});
     problems.push(...(await faultsOf("HEAD of an unknown route", reply, true)));
