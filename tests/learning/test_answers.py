@@ -213,3 +213,31 @@ def test_an_answer_that_leaks_gives_its_code_alone() -> None:
     drafted = draft_taxonomy(described, group_shapes([leak, other])).data
     assert {"it_broke", "no_thing"} <= set(drafted["codes"])
     assert not any(part in json.dumps(drafted) for part in ("hunter2", "4111", "faultspec-ab"))
+
+
+def with_header(status: int, value: str, name: str = "X-Error-Code") -> Exchange:
+    """An error with a message in its body and a value in a header."""
+    fields = (("Content-Type", "application/json"), (name, value))
+    response = Response(status, fields, b'{"text": "No."}')
+    return Exchange(Request("GET", "/things"), response, operation="GET /things")
+
+
+def test_codes_in_a_header_are_drafted() -> None:
+    """Where a header names the code, each of its values is one, at that place; two of one status
+    are two. The header of a leak, a value with blanks and another header name none.
+    """
+    seen = [
+        (with_header(404, "USR-404"), False),
+        (with_header(404, "GEN-404"), False),
+        (with_header(403, "usr.denied"), False),
+        (with_header(409, "not a code"), False),
+        (with_header(500, "SECRET-1"), True),
+        (with_header(410, "v1", "X-Version"), False),
+    ]
+    described = read({"openapi": "3.1.0", "paths": {"/things": {"get": {"responses": {}}}}})
+    data = draft_taxonomy(described, group_shapes(read_errors(seen))).data
+    wires = {code.get("wire", name) for name, code in data["codes"].items()}
+    assert {"USR-404", "GEN-404", "usr.denied"} <= wires
+    assert not {"not a code", "SECRET-1", "v1"} & wires
+    places = [envelope["fields"]["code"]["places"] for envelope in data["envelopes"].values()]
+    assert [{"header": "X-Error-Code"}] in places

@@ -49,8 +49,8 @@ from faultspec.runtime.nodes import Node
 from faultspec.targets.model import phrase
 from faultspec.targets.openapi import SAMPLES
 
-#: Headers that hold a code.
-_CODE_HEADER = re.compile(r"(^|-)(err(or)?-?(code|type|name|reason)|errcode|errortype)$", re.I)
+CODE_HEADER = re.compile(r"(^|-)(err(or)?-?(code|type|name|reason)|errcode|errortype)$", re.I)
+"""The names of headers that hold a code."""
 
 #: Names of members that hold a code if anything does; the others often hold something else.
 _LIKELY = 8
@@ -207,7 +207,7 @@ def _lose_unlisted_code(picture: Picture, response: ImportedResponse, lose: Any)
 def _code_header(response: ImportedResponse) -> tuple[str | None, Listed]:
     """The header that names codes, and the codes that its schema lists or shows."""
     for name, header in response.headers.items():
-        if _CODE_HEADER.search(name):
+        if CODE_HEADER.search(name):
             shown = [text for text in sequence(header.schema.get("examples")) if text]
             wires = listed_values(header.schema) or listed_values({"enum": shown})
             if wires:
@@ -310,7 +310,7 @@ def _headers(responses: Sequence[ImportedResponse], lose: Report) -> Data:
         for name, header in response.headers.items():
             every.setdefault(name, []).append(header)
     for name, headers in every.items():
-        if _CODE_HEADER.search(name):
+        if CODE_HEADER.search(name):
             continue
         always = len(headers) == len(responses) and all(header.required for header in headers)
         rule = header_rule(name, headers[0], lose)

@@ -1,5 +1,6 @@
 """The error answers of a service, in the shapes of their bodies."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,6 +10,7 @@ from genson import SchemaBuilder  # type: ignore[import-untyped]  # it has no ty
 
 from faultspec.exchange.body import JSON, decode_body
 from faultspec.exchange.model import Exchange
+from faultspec.importers.by_status import CODE_HEADER
 from faultspec.importers.code_member import MARKS
 from faultspec.openapi.nodes import mapping
 from faultspec.runtime.codecs import media_essence
@@ -17,6 +19,9 @@ MOST_VALUES = 500
 """Values of a body whose shape is learned. Envelopes with a hundred details have as many; of
 thousands of members, each may be one of the data, and a draft has lines for each.
 """
+
+#: A value of a header that may be a code.
+_CODE = re.compile(r"[A-Za-z0-9][\w.:/#-]{0,79}", re.ASCII)
 
 #: The levels of a body that are compared. Envelopes nest their code at most two objects deep.
 _COMPARED = 3
@@ -27,6 +32,7 @@ class ErrorAnswer:
     """An answer with 4xx or 5xx. ``operation``: ``METHOD /template``, None if the document has no
     such operation. ``body``: the JSON value, None if the body is not JSON or ``too_large``, with
     more than `MOST_VALUES` values. ``quotable``: it contains nothing that an error may not.
+    ``codes``: headers that name a code, with their values.
     """
 
     operation: str | None
@@ -35,6 +41,7 @@ class ErrorAnswer:
     body: object
     quotable: bool = True
     too_large: bool = False
+    codes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,11 @@ def read_errors(exchanges: Iterable[tuple[Exchange, bool]]) -> Iterator[ErrorAns
                 None if is_large else value,
                 quotable=not leaks,
                 too_large=is_large,
+                codes=tuple(
+                    (name, value)
+                    for name, value in exchange.response.headers
+                    if CODE_HEADER.search(name) and _CODE.fullmatch(value)
+                ),
             )
 
 

@@ -75,6 +75,7 @@ def _add_example(
     status = str(answer.status)
     response = responses[status] = dict(resolve(document, responses.get(status)))
     response.setdefault("description", phrase(answer.status) or f"Status {answer.status}")
+    _add_codes(response, answer)
     content = response["content"] = dict(mapping(response.get("content")))
     media = content[answer.media_type] = dict(mapping(content.get(answer.media_type)))
     if not media.get("schema"):
@@ -83,6 +84,18 @@ def _add_example(
     shown = media["examples"] = dict(mapping(media.get("examples")))
     if len(shown) < _EXAMPLES and not any(_is_of(each, body) for each in shown.values()):
         shown[f"observed{len(shown) + 1}"] = {"value": body}
+
+
+def _add_codes(response: dict[str, Any], answer: ErrorAnswer) -> None:
+    """Add the headers that name a code, with the values that answers had."""
+    for name, value in answer.codes if answer.quotable else ():
+        headers = response["headers"] = dict(mapping(response.get("headers")))
+        known = {each.lower(): each for each in headers}
+        schema = mapping(mapping(headers.get(known.get(name.lower(), name))).get("schema"))
+        listed = [*schema.get("enum", ())]
+        if not schema or listed:
+            values = listed if value in listed else [*listed, value]
+            headers[known.get(name.lower(), name)] = {"schema": {"type": "string", "enum": values}}
 
 
 #: A code that neither leaks nor was sent: letters in words, and no canary.

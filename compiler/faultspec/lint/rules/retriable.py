@@ -30,7 +30,7 @@ def action_contradicts_flag(subject: Subject) -> Iterator[Remark]:
             message = f"`{code.name}` is retriable, but its client action is `{code.client_action}`"
         else:
             continue
-        hint = "change `retriable` or `client_action`; `caller` leaves the flag to the service"
+        hint = "change one of them; `retriable: caller` leaves the flag to the service"
         yield Remark(subject.first_written(path, "client_action", "retriable"), message, hint)
 
 
