@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
-from fastapi import FastAPI, Header, HTTPException
+from fastapi import FastAPI, Header, HTTPException, Request
 from pydantic import BaseModel
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -104,6 +104,26 @@ def test_a_url_alone_gives_true_findings(service: tuple[str, Recorder], tmp_path
     assert report["coverage"] == {}
     assert recorder.methods <= {"GET", "HEAD", "OPTIONS"}
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("start", ["/rows", "/rows?page=1"])
+def test_a_number_beyond_the_list_is_sent_without_a_document(start: str, tmp_path: Path) -> None:
+    """A route whose query nobody described is asked for pages that no list has, by the usual names,
+    and by those that were seen.
+    """
+    app = FastAPI(openapi_url=None)
+
+    @app.get("/rows")
+    def list_rows(request: Request) -> list[str]:
+        page = request.query_params.get("page", "1")
+        if page.isdecimal() and int(page) > 1000:
+            raise ValueError(page)
+        return ["Emma"] if page == "1" else []
+
+    with serving(app) as url:
+        done = faultspec("conform", url, "--path", start, "--format", "json", cwd=tmp_path)
+    found = {(each["clause"], each["operation"]) for each in json.loads(done.stdout)["findings"]}
+    assert ("service/no-crash", "GET /rows") in found
 
 
 #: Errors of a behaving service that a first look finds: two shapes.
