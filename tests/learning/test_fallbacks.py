@@ -58,6 +58,19 @@ def test_a_drafted_boundary_answers_each_status(name: str, tmp_path: Path) -> No
     assert "# not observed: for the fallback; the name is a guess" in text
 
 
+def test_an_observed_code_as_fallback_is_a_guess() -> None:
+    """The only code of a 400 may be one of a single operation: the draft says that it guessed."""
+    seen = [
+        ErrorAnswer("GET /a", 400, "application/json", {"code": "bad_id", "message": "m"}),
+        ErrorAnswer("GET /b", 404, "application/json", {"code": "no_car", "message": "m"}),
+    ]
+    drafted = draft_taxonomy(LEARNED, group_shapes(seen))
+    assert drafted.data["fallback"]["4xx"]["code"] == "bad_id"
+    reasons = {each.path: each.reason for each in drafted.decisions}
+    assert "`bad_id` is a guess" in reasons["fallback.4xx"]
+    assert "fallback.5xx" not in reasons
+
+
 def test_a_code_that_cannot_be_made_up_is_left_to_the_team(tmp_path: Path) -> None:
     """No number is made up: the boundary names the fallback and what to write."""
     text, complaint = bound(BODIES["numbers"], tmp_path)

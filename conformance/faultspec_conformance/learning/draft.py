@@ -24,6 +24,9 @@ _LISTED = 12
 #: The reason of a code that no answer and no document has.
 _ADDED = "no answer had it: frameworks refuse and break by themselves, so it needs a name"
 
+#: The reason of a fallback whose code answers had.
+_GUESSED = "`{}` is a guess: the code for any refusal of the framework is one of no operation alone"
+
 _CONSTRUCT = re.compile(r"  ([A-Za-z_][\w.-]*):")
 
 
@@ -57,7 +60,12 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
     except NotImportable:  # its envelope asks for more than another code shows
         return drop_invalid(imported._replace(data=data))
     added = tuple(Decision("fallback", f"codes.{name}", _ADDED) for name in new)
-    return drafted._replace(decisions=(*added, *drafted.decisions))
+    guessed = tuple(
+        Decision("fallback", f"fallback.{name}", _GUESSED.format(each["code"]))
+        for name, each in whole["fallback"].items()
+        if each != mapping(data.get("fallback")).get(name) and each["code"] not in new
+    )
+    return drafted._replace(decisions=(*guessed, *added, *drafted.decisions))
 
 
 def _without_refused(description: Description) -> Description:
