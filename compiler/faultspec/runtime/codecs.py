@@ -25,7 +25,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from .cbor_codec import read_cbor, write_cbor
 from .extraction import scalar_text
-from .reading import DEEPEST, MOST, MalformedBody, UnreadableBody, UnsayableValue
+from .reading import DEEPEST, MOST, UnreadableBody, UnsayableValue
 from .xml_codec import read_xml, write_xml
 
 __all__ = [
@@ -131,9 +131,7 @@ def _decoded_values(codec: Codec, body: bytes | str) -> Sequence[object]:
 def _read_json(body: bytes) -> object:
     try:
         return json.loads(body)
-    except ValueError:
-        raise MalformedBody("is not JSON") from None
-    except RecursionError:
+    except (ValueError, RecursionError):
         raise UnreadableBody("is not JSON") from None
 
 
@@ -150,8 +148,8 @@ def _read_lines(body: bytes) -> object:
         if line.strip():
             try:
                 values.append(_read_json(line))
-            except UnreadableBody as error:
-                raise type(error)(f"is not JSON in line {number}") from None
+            except UnreadableBody:
+                raise UnreadableBody(f"is not JSON in line {number}") from None
     return values
 
 

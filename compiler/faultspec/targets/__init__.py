@@ -151,16 +151,8 @@ _GO_FILES = (
 
 _JAVA_CLASSES = (
     *("BoundaryOptions", "Catalog", "Codes", "Constructors", "Content", "Envelope", "Errors"),
-    *(
-        "Exchange",
-        "Facts",
-        "HeaderFields",
-        "HttpDates",
-        "HttpServerBoundary",
-        "Ids",
-        "Json",
-        "Rendered",
-    ),
+    *("Exchange", "Facts", "HeaderFields", "HttpDates", "HttpServerBoundary", "Ids", "Json"),
+    "Rendered",
     *("Retries", "RetryPlan", "RetryPlanner", "RetryPolicy", "RetryState", "RetryingClient"),
     *("Row", "SelfTest", "Shape", "UnknownCodeException", "package-info"),
 )

@@ -90,12 +90,12 @@ def _add_codes(response: dict[str, Any], answer: ErrorAnswer) -> None:
     """Add the headers that name a code, with the values that answers had."""
     for name, value in answer.codes if answer.quotable else ():
         headers = response["headers"] = dict(mapping(response.get("headers")))
-        known = {each.lower(): each for each in headers}
-        schema = mapping(mapping(headers.get(known.get(name.lower(), name))).get("schema"))
+        own = next((each for each in headers if each.lower() == name.lower()), name)
+        schema = mapping(mapping(headers.get(own)).get("schema"))
         listed = [*schema.get("enum", ())]
         if not schema or listed:
-            values = listed if value in listed else [*listed, value]
-            headers[known.get(name.lower(), name)] = {"schema": {"type": "string", "enum": values}}
+            values = [*dict.fromkeys((*listed, value))]
+            headers[own] = {"schema": {"type": "string", "enum": values}}
 
 
 #: A code that neither leaks nor was sent: letters in words, and no canary.

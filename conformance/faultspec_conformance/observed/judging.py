@@ -71,10 +71,10 @@ def find_project_taxonomy(folder: Path) -> str | None:
     loaded = read_project(str(file))
     if loaded.project is None:
         raise UnusableFile(text(loaded.diagnostics, loaded.sources))
-    paths = [file.parent / taxonomy.path for taxonomy in loaded.project.taxonomies]
+    paths = [loaded.project.locate(taxonomy.path) for taxonomy in loaded.project.taxonomies]
     if len(paths) > 1:
-        raise UnusableFile(f"name one taxonomy of {file}: {', '.join(map(str, paths))}")
-    return str(paths[0])
+        raise UnusableFile(f"name one taxonomy of {file}: {', '.join(paths)}")
+    return paths[0]
 
 
 def print_findings(findings: Iterable[ReportedFinding]) -> str:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import Scheme, ServiceOperation
 from faultspec_conformance.config import ANONYMOUS, CREDENTIALS, NOBODY, Identity
-from faultspec_conformance.probes.operations import one_of_each_method
+from faultspec_conformance.probes.operations import creates, one_of_each_method
 from faultspec_conformance.probes.refusals import SERVERS_FAULT
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import authority, is_forbidden
-from faultspec_conformance.session.fixtures import accepts_ordinary_request, ordinary_request
+from faultspec_conformance.session.fixtures import ordinary_request
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
 from faultspec_conformance.session.observations import ProbeResult, attempt
@@ -207,7 +207,9 @@ def _blames_request(
     if operation.method == "GET":
         return True
     declared = answer.code in session.contract.codes_for(401)  # under another of its statuses
-    return not declared and accepts_ordinary_request(session, operation)
+    if declared or not creates(operation):
+        return False
+    return session.call(ordinary_request(session, operation)).ok
 
 
 def scopes(session: HttpSession) -> Iterator[Outcome]:

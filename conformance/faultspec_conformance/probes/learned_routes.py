@@ -46,18 +46,17 @@ def learned_reads(session: HttpSession) -> Iterator[ProbeResult]:
             query = {**spec.query, **dict.fromkeys(names, mark.value)}
             what = f"a text in {', '.join(f'`{name}`' for name in names)}"
             texts.append(replace(spec, query=query, canaries=(mark,), trigger=what))
-        numeric: list[tuple[str, ...]] = [
-            (one.name,)
-            for one in operation.parameters
-            if one.where == "query" and one.name in _USUAL_NUMBERS
-        ]
-        for names in numeric or ([] if seen else [_USUAL_NUMBERS]):
+        for names in filter(_is_numeric, seen) if seen else [_USUAL_NUMBERS]:
             for number in _BEYOND:
                 query = {**spec.query, **dict.fromkeys(names, number)}
                 what = f"{number} in {', '.join(f'`{name}`' for name in names)}"
                 numbers.append(replace(spec, query=query, trigger=what))
     for spec in (*requests, *texts[:_TEXTS], *numbers[:_NUMBERED]):
         yield from attempt(_ask(session, spec))
+
+
+def _is_numeric(names: tuple[str, ...]) -> bool:
+    return set(names) <= set(_USUAL_NUMBERS)
 
 
 def _ask(session: HttpSession, spec: RequestSpec) -> Iterator[ProbeResult]:

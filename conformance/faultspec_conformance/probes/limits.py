@@ -9,7 +9,12 @@ from faultspec.openapi.service import OperationParameter, ServiceOperation
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.named_inputs import WrongInput, check_named_input
-from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes, needs_members
+from faultspec_conformance.probes.operations import (
+    MOST_OPERATIONS,
+    creates,
+    json_writes,
+    needs_members,
+)
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
     broken_form,
@@ -282,8 +287,7 @@ def _send_oversized(
     answer = session.observations.last
     if answer is not None and answer.status in CHECKED_FIRST:
         return checked_first(_OVERSIZED, answer)
-    repeatable = operation.method == "POST" and not operation.placeholders
-    declared = session.contract.codes_for(_TOO_LARGE) if repeatable else ()
+    declared = session.contract.codes_for(_TOO_LARGE) if creates(operation) else ()
     if answer is not None and declared and answer.code not in declared:
         small = renew_key(session, operation, replace(spec, raw=valid))
         if not session.call(small).ok:

@@ -46,6 +46,13 @@ def json_writes(session: HttpSession) -> list[ServiceOperation]:
     )
 
 
+def creates(operation: ServiceOperation) -> bool:
+    """Whether an operation adds to a collection. Its requests change nothing that is there, so one
+    more may show whether it is accepted.
+    """
+    return operation.method == "POST" and not operation.placeholders
+
+
 def one_of_each_method(operations: Sequence[ServiceOperation]) -> list[ServiceOperation]:
     """Return, for each HTTP method, the first operation that has it.
 

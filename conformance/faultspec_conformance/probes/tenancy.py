@@ -295,15 +295,17 @@ class _Comparison:
         if self.stranger.limited or not operation.writes:
             return not self.stranger.limited
         own = make(self.session, self.resource.kind, owner=self.stranger)
-        return not isinstance(own, str) and self._write(operation, own).ok
-
-    def _write(self, operation: ServiceOperation, own: CreatedResource) -> Observation:
-        """Write to an item of the stranger's own."""
+        if isinstance(own, str):
+            return False
         filled = dict(zip(operation.placeholders, own.values.values(), strict=False))
-        spec = request_to(self.session, operation, filled)
-        if is_json_write(operation):
-            spec = replace(spec, body=change_body(self.session, own.kind, operation))
-        return self.session.call(replace(spec, identity=self.stranger))
+        return self.session.call(self._request(operation, filled)).ok
+
+    def _request(self, operation: ServiceOperation, values: Mapping[str, object]) -> RequestSpec:
+        """Return the request of the stranger for an item."""
+        spec = replace(request_to(self.session, operation, values), identity=self.stranger)
+        if not is_json_write(operation):
+            return spec
+        return replace(spec, body=change_body(self.session, self.resource.kind, operation))
 
     def _subject(self, operation: ServiceOperation) -> str:
         owner = "owner" if self.of_colleague else "tenant"
@@ -325,13 +327,10 @@ class _Comparison:
         filled = dict(zip(names, values.values(), strict=False))
         if names and canaries:
             filled[names[len(values) - 1]] = identifier
-        spec = request_to(self.session, operation, filled)
-        spec = replace(spec, identity=self.stranger, correlation="valid", canaries=canaries)
+        spec = self._request(operation, filled)
+        spec = replace(spec, correlation="valid", canaries=canaries)
         if operation.writes:
             spec = replace(spec, headers={**spec.headers, "If-Match": condition})
-        if is_json_write(operation):
-            body = change_body(self.session, self.resource.kind, operation)
-            spec = replace(spec, body=body)
         return self.session.call(spec)
 
     def _differences(self, one: _Answer, two: _Answer) -> dict[str, str]:

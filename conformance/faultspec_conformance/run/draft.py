@@ -3,9 +3,8 @@
 What can be inferred is written. Comments name what is missing.
 """
 
-import re
 from collections.abc import Iterator
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from faultspec.language.model import Taxonomy
 from faultspec.openapi.service import Description, Scheme, ServiceOperation
@@ -17,6 +16,7 @@ from faultspec_conformance.run.draft_resources import (
     quote_scalar,
     select_resources,
 )
+from faultspec_conformance.session.resources import path_of
 
 #: Generated requests of a sweep by default.
 _SWEPT = 300
@@ -83,20 +83,12 @@ def _paths(description: Description) -> Iterator[str]:
 
 def _example_path(operation: ServiceOperation) -> str | None:
     """The path of a learned route with the values that were seen; None if one is missing."""
-    values = {
-        (one.where, one.name): str(one.example)
-        for one in operation.parameters
-        if one.example is not None
-    }
-    names = re.findall(r"\{(\w+)\}", operation.template)
-    if any(("path", name) not in values for name in names):
+    shown = [one for one in operation.parameters if one.example is not None]
+    values = {one.name: one.example for one in shown if one.where == "path"}
+    if not values.keys() >= set(operation.placeholders):
         return None
-    path = operation.template
-    for name in names:
-        path = path.replace(f"{{{name}}}", quote(values["path", name], safe=""))
-    query = urlencode(
-        [(name, value) for (where, name), value in values.items() if where == "query"]
-    )
+    path = path_of(operation.template, values)
+    query = urlencode([(one.name, str(one.example)) for one in shown if one.where == "query"])
     return f"{path}?{query}" if query else path
 
 

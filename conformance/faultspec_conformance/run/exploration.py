@@ -94,7 +94,7 @@ def describe_service(
         found = search.look()
         if found is None:
             learned = describe_routes(search.routes.values(), search.base)
-            return learned, (*notes, *search.notes, *_describe(learned, _naming(target)))
+            return learned, (*notes, *search.notes, *_describe(learned, target))
         description, notes = found
     search = _Search(target, driver, description.base)
     search.take_named()
@@ -110,13 +110,13 @@ def _naming(target: ServiceConfig) -> str:
     return "--path " if target.path is None else "paths: "
 
 
-def _describe(learned: Description, naming: str) -> Iterator[str]:
+def _describe(learned: Description, target: ServiceConfig) -> Iterator[str]:
     names = [operation.name for operation in learned.operations]
     if names:
         shown = ", ".join(names[:_NAMED])
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        example = f"{naming}/orders/17" if naming.startswith("--") else f"{naming}[/orders/17]"
-        yield f"learned from answers: {shown}{more}; `{example}` names others"
+        example = "/orders/17" if target.path is None else "[/orders/17]"
+        yield f"learned from answers: {shown}{more}; `{_naming(target)}{example}` names others"
 
 
 @dataclass(slots=True)
@@ -233,13 +233,11 @@ class _Search:
         self._asked.add(path)
         query = urlencode([(name, value) for name, value in route.query.items() if value])
         answer = self._send(path + (f"?{query}" if query else ""))
-        if isinstance(answer, NoAnswer):
-            if self._may_have_crashed(answer):
+        if not isinstance(answer, Response):
+            if self._shows_route(answer, path):
                 self._keep(route)
-            elif named:
+            elif named and answer is not None:
                 self.notes.append(f"{_naming(self.target)}{route.template}: {answer.reason}")
-            return None
-        if answer is None:
             return None
         document = self._document_of(answer, path)
         if document is not None:
@@ -274,12 +272,7 @@ class _Search:
         if route.template.rstrip("/").endswith("}") or not is_item or not self._is_new(where):
             return route
         sibling = sibling_path(path, self._absent())
-        answer = self._send(sibling)
-        found = (
-            self._may_have_crashed(answer)
-            if isinstance(answer, NoAnswer)
-            else answer is not None and self._shows_route(answer, sibling)
-        )
+        found = self._shows_route(self._send(sibling), sibling)
         return with_last_placeholder(route) if found else route
 
     def _ask_below(
@@ -295,14 +288,13 @@ class _Search:
         for segment in (str(shown), self._absent()) if shown is not None else (self._absent(),):
             place = item_path(path, quote(segment, safe=""))
             item = self._send(place)
-            own = LearnedRoute(item_path(template, segment), examples)
-            if isinstance(item, NoAnswer):
-                if self._may_have_crashed(item):
-                    self._keep(with_last_placeholder(own))
+            if not self._shows_route(item, place):
                 continue
-            if item is None or not self._shows_route(item, place):
+            own = with_last_placeholder(LearnedRoute(item_path(template, segment), examples))
+            if not isinstance(item, Response):
+                self._keep(own)
                 continue
-            found = _add_sighting(with_last_placeholder(own), item)
+            found = _add_sighting(own, item)
             if segment != str(shown):
                 found = replace(found, examples=examples)
             self._keep(found)
@@ -317,15 +309,14 @@ class _Search:
         self._compared.add(where)
         return is_new
 
-    def _shows_route(self, answer: Response, path: str) -> bool:
-        """Whether an answer shows that its route exists."""
-        return answer.status not in (*_MOVED, 429) and not self._unknown.is_like(answer, path)
-
-    def _may_have_crashed(self, answer: NoAnswer) -> bool:
-        """Whether a service that answers to unknown routes failed at this one, which the probes ask
-        again.
+    def _shows_route(self, answer: Response | NoAnswer | None, path: str) -> bool:
+        """Whether an answer shows that its route exists: so does a crash without one, if the
+        service answers to unknown routes.
         """
-        return bool(self._unknown.forms) and answer.kind in ("closed", "garbled")
+        if isinstance(answer, Response):
+            return answer.status not in (*_MOVED, 429) and not self._unknown.is_like(answer, path)
+        crashed = answer is not None and answer.kind in ("closed", "garbled")
+        return crashed and bool(self._unknown.forms)
 
     def _absent(self) -> str:
         """A segment that no service has as a route or as an id."""

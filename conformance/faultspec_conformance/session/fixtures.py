@@ -491,16 +491,6 @@ def ordinary_request(
     return replace(spec, body=body_for(session, operation)) if is_json_write(operation) else spec
 
 
-def accepts_ordinary_request(session: HttpSession, operation: ServiceOperation) -> bool:
-    """Whether the service accepts the ordinary request of an operation.
-
-    Only a read of a collection and a creation are sent to find out: others change what is there.
-    """
-    if operation.placeholders or operation.method not in ("GET", "POST"):
-        return False
-    return session.call(ordinary_request(session, operation)).ok
-
-
 def written_values(
     session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None
 ) -> dict[str, object]:

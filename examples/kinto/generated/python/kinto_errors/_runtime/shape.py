@@ -243,15 +243,15 @@ def _render_object(
 ) -> dict[str, object]:
     body: dict[str, object] = {}
     for name, inner, optional, step in node.members:
-        if type(inner) is Slot:  # most members; `_render` would take thrice the time
-            value = slots.get(inner.name)
-            if value is None and (optional or inner.name not in slots):
-                if optional:
-                    continue
-                raise MissingSlot(inner.name, path + step)
+        if type(inner) is not Slot:
+            if not (optional and _vacant(inner, slots)):
+                body[name] = _render(inner, slots, path + step, others)
+        elif (
+            not optional
+        ):  # slots are most members; `_render` would take thrice the time
+            body[name] = _value(inner.name, slots, path + step)
+        elif (value := slots.get(inner.name)) is not None:
             body[name] = value
-        elif not (optional and _vacant(inner, slots)):
-            body[name] = _render(inner, slots, path + step, others)
     extra = slots.get(node.spread) if node.spread is not None else None
     if extra is None:
         return body
@@ -273,8 +273,6 @@ def _vacant(node: Node, slots: Mapping[str, object]) -> bool:
     """Whether there are slots here or further down, and no place for them can be
     filled.
     """
-    if isinstance(node, Slot):
-        return slots.get(node.name) is None
     places = [place.slots for place in walk(node) if place.slots]
     return bool(places) and all(
         any(slots.get(name) is None for name in names) for names in places
