@@ -234,7 +234,7 @@ def test_a_signal_before_the_run_ends_the_command_with_a_line(
         "import faultspec.language as language\n"
         "def slow(path):\n"
         "    print('reading', flush=True)\n"
-        "    time.sleep(60)\n"
+        "    while True: time.sleep(0.05)\n"  # a signal just before one long sleep waits for its end
         "language.load = slow\n"
         "sys.argv = ['faultspec', 'conform', 'http://127.0.0.1:1', '--taxonomy', 'x.yaml']\n"
         "main()\n"
