@@ -9,7 +9,7 @@ from faultspec.cli import observing, reporting
 from faultspec.cli.extra import require_conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
 
-_RECORDINGS = ("har", "vcr", "ndjson")
+_RECORDINGS = ("har", "vcr", "ndjson", "csv", "parquet")
 
 
 @click.command(name="audit")
@@ -50,9 +50,11 @@ def command(
 ) -> int:
     """Judge recorded traffic and logs by a taxonomy.
 
-    FILE is an HTTP Archive (HAR), a cassette of VCR, vcrpy or schemathesis, or a log of one JSON
-    object a line. The taxonomy declares the kinds of log lines under `telemetry: records:`. Files
-    may be compressed with gzip. Nothing is sent. Facts that a recording leaves out are not judged.
+    FILE is an HTTP Archive (HAR), a cassette of VCR, vcrpy or schemathesis, a log of one record a
+    line, or a table (CSV, Parquet); a folder or a pattern of such files; an address such as
+    s3://bucket/logs/*.parquet; or - for standard input. The taxonomy declares the kinds of records
+    under `telemetry: records:`. Files may be compressed (gzip, bzip2, xz, zstd). Nothing is sent.
+    Facts that a recording leaves out are not judged.
 
     Exit codes: 0 no findings; 1 findings; 2 no findings, but a file could not be read, or no clause
     was exercised.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from faultspec.exchange.model import Headers
@@ -99,10 +100,19 @@ def _find_layer(coding: str) -> Layer | None:
                 if hasattr(brotli.Decompressor, "can_accept_more_data"):  # since 1.2, with a limit
                     return lambda chunks: _undo_brotli(chunks, brotli)
         case "zstd":
-            for name in _ZSTD:
-                with suppress(ImportError):
-                    zstd = import_module(name)
-                    return lambda chunks: _undo_zstd(chunks, zstd)
+            zstd = find_zstd()
+            if zstd is not None:
+                return lambda chunks: _undo_zstd(chunks, zstd)
+    return None
+
+
+def find_zstd() -> ModuleType | None:
+    """The module that decompresses zstd, with the interface of `compression.zstd`; None if none is
+    installed.
+    """
+    for name in _ZSTD:
+        with suppress(ImportError):
+            return import_module(name)
     return None
 
 

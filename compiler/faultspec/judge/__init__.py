@@ -6,6 +6,7 @@ from faultspec.contract.model import Claim, Contract
 from faultspec.exchange.body import DecodedBody
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
+from faultspec.judge.bare_status import judge_bare_status
 from faultspec.judge.code import judge_original_code
 from faultspec.judge.collector import FindingCollector
 from faultspec.judge.content import judge_content
@@ -72,7 +73,10 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     taxonomy, status = contract.taxonomy, exchange.response.status
     codes = [each.code for each in (error, *error.others)] if error else [None]
     crashed = (each for each in codes if crash_level(taxonomy, each, status) is not None)
-    judge_crash(findings, next(crashed, code), body)
+    if error is None and "code" in exchange.lacks:
+        judge_bare_status(findings, claim)
+    else:
+        judge_crash(findings, next(crashed, code), body)
     is_late = has_late_errors(exchange.response.status, body)
     judge_headers(findings, None if is_late else code, None if is_late else error)
     judge_profile(findings)

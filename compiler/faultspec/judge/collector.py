@@ -59,6 +59,7 @@ class FindingCollector:
         self._lines: dict[str, list[str]] | None = None
         self._kind_of_body: str | None = None
         self._exercised: set[str] = set()
+        self._decided: set[str] = set()
         self._undecided: dict[str, str] = {}
         self._findings: dict[tuple[object, ...], Finding] = {}
 
@@ -73,6 +74,11 @@ class FindingCollector:
     def exercise(self, *clauses: str) -> None:
         """Record that the exchange is checked against these clauses."""
         self._exercised.update(clauses)
+
+    def decide(self, clause: str) -> None:
+        """Record that a clause is decided although the exchange lacks a fact that it reads."""
+        self._exercised.add(clause)
+        self._decided.add(clause)
 
     def undecide(self, clause: str, reason: str) -> None:
         """Record that an unknown fact leaves open whether a clause holds."""
@@ -222,7 +228,9 @@ class FindingCollector:
         if lacks := self.exchange.lacks:
             known = self.contract.clauses
             exercised = frozenset(
-                name for name in exercised if name not in known or known[name].judgeable(lacks)
+                name
+                for name in exercised
+                if name not in known or known[name].judgeable(lacks) or name in self._decided
             )
             ordered = tuple(finding for finding in ordered if finding.clause in exercised)
             undecided = {

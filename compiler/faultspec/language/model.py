@@ -776,14 +776,16 @@ class RecordedParts(NamedTuple):
 class RecordingRule(NamedTuple):
     """A kind of line in a log of exchanges: pointers to its parts.
 
-    ``when``: values by pointer that identify the kind. ``elapsed``: the pointer, and its unit in
-    seconds. ``slots``: pointers by slot of the envelope.
+    ``when``: values by pointer that identify the kind. ``unwrap``: the steps from a line to the
+    record: pointers, which begin with a slash, names of formats, and expressions. ``elapsed``: the
+    pointer, and its unit in seconds. ``slots``: pointers by slot of the envelope.
     """
 
     name: str
     when: Mapping[str, object]
     status: str
     url: str
+    unwrap: tuple[str, ...] = ()
     method: str | None = None
     route: str | None = None
     elapsed: tuple[str, float] | None = None

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Mapping
 
+from faultspec.language.constructs.parts import POINTER
 from faultspec.language.constructs.policies import DETECTORS
 from faultspec.language.grammar import Path
 from faultspec.language.key_places import read_key_place
+from faultspec.language.line_formats import LINE_FORMATS
 from faultspec.language.model import (
     Alert,
     AlertRise,
@@ -289,8 +291,10 @@ def _read_recording(scope: Scope, name: str, data: Data) -> RecordingRule:
         message = f"`{name}` has {what}"
         hint = "keep one of the two"
         scope.report((*path, key), "contradiction", message, hint, on_key=True)
+    steps = placed_items(data.get("unwrap", []), (*path, "unwrap"))
     return RecordingRule(
         name=name,
+        unwrap=tuple(_read_step(scope, at, step) for at, step in steps),
         when=data.get("when", {}),
         status=data["status"],
         url=data["url"],
@@ -302,6 +306,24 @@ def _read_recording(scope: Scope, name: str, data: Data) -> RecordingRule:
         slots=data.get("slots", {}),
         source=scope.source(data.get("source"), path),
     )
+
+
+def _read_step(scope: Scope, path: Path, step: str) -> str:
+    """A step from a line to its record."""
+    if step.startswith("/"):
+        if not re.fullmatch(str(POINTER.pattern), step):
+            hint = "write `~0` for `~` and `~1` for `/` in a key"
+            scope.report(path, "bad-pattern", f"`{step}` is not a JSON Pointer", hint)
+    elif (
+        step not in LINE_FORMATS
+        and scope.expression(step, path) is not None
+        and not re.compile(step).groupindex
+    ):
+        names = ", ".join(LINE_FORMATS)
+        message = f"`{step}` is not a format of lines, and an expression without named groups"
+        hint = f"name one of {names}, or write groups such as `(?P<status>[0-9]+)`"
+        scope.report(path, "bad-pattern", message, hint)
+    return step
 
 
 def read_unknown(scope: Scope, section: str) -> Unknown | None:

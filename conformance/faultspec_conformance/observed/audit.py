@@ -2,9 +2,10 @@
 
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from lzma import LZMAError
 
 from faultspec.contract.model import Contract, with_cache
 from faultspec.exchange.finding import Level
@@ -12,6 +13,7 @@ from faultspec.openapi.service import Description
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.formats import open_recording
 from faultspec_conformance.observed.formats.record import NotARecording, Skipped
+from faultspec_conformance.observed.formats.sources import find_recordings
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.results.waivers import Waiver
@@ -62,11 +64,11 @@ def audit(
     )
     not_run: list[str] = []
     interrupted = False
-    for path in paths:
+    for path in _find_all(paths, not_run):
         try:
             problem = _judge_file(path, accumulator, options)
             not_run += [problem] if problem is not None else []
-        except (OSError, EOFError, zlib.error) as error:
+        except (OSError, EOFError, zlib.error, LZMAError) as error:
             not_run.append(f"{path}: {getattr(error, 'strerror', None) or error}")
         except NotARecording as error:
             not_run.append(f"{path}: {error}")
@@ -83,6 +85,19 @@ def audit(
         options.only,
         interrupted=interrupted,
     )
+
+
+def _find_all(paths: Sequence[str], not_run: list[str]) -> Iterator[str]:
+    """The recordings that arguments name, each once; why there are none is added to ``not_run``."""
+    seen = set()
+    for path in paths:
+        try:
+            found = find_recordings(path)
+        except (OSError, NotARecording) as error:
+            not_run.append(f"{path}: {getattr(error, 'strerror', None) or error}")
+            continue
+        yield from (name for name in found if name not in seen)
+        seen.update(found)
 
 
 def _judge_file(path: str, accumulator: Accumulator, options: AuditOptions) -> str | None:

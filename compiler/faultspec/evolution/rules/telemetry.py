@@ -259,6 +259,7 @@ def _split_statuses(
         "Telemetry.records",
         "RecordingRule.name",
         "RecordingRule.when",
+        "RecordingRule.unwrap",
         "RecordingRule.status",
         "RecordingRule.url",
         "RecordingRule.method",

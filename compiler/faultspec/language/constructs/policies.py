@@ -27,6 +27,7 @@ from faultspec.language.grammar import (
     Record,
     Text,
 )
+from faultspec.language.line_formats import LINE_FORMATS
 
 PHASE = Record(
     "a backoff",
@@ -296,6 +297,13 @@ RECORDING = Record(
         "when": Key(
             Named(SCALAR, POINTER, least=1),
             "Values by pointer that identify lines of this kind; default all lines.",
+        ),
+        "unwrap": Key(
+            WORDS,
+            "The way from a line to its record. A step is a pointer, whose `*` is each item of a "
+            "list; text that it finds is read as JSON. For text of another form, a step is a "
+            "format (" + ", ".join(LINE_FORMATS) + ") or an expression of all of it, with named "
+            "groups. The other pointers begin at the record, and `/..` leads one step back out.",
         ),
         "status": Key(POINTER, "The place of the response status.", True),
         "url": Key(

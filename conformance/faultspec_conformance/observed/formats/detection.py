@@ -15,13 +15,18 @@ _JSON_CASSETTE = re.compile(
 
 _YAML_CASSETTE = re.compile(rb"^(?:http_)?interactions:", re.MULTILINE)
 
-#: Extensions of logs of one object a line.
-_LOGS = frozenset({".ndjson", ".jsonl", ".log"})
+_PARQUET = b"PAR1"
+
+#: Extensions of logs of one record a line, and of tables of CSV.
+_LOGS, _TABLES = frozenset({".ndjson", ".jsonl", ".log"}), frozenset({".csv", ".tsv"})
+
+#: Extensions of compressed files.
+_PACKED = frozenset({".gz", ".bz2", ".xz", ".zst"})
 
 
 def detect_format(head: bytes, name: str = "") -> str | None:
-    """``har``, ``vcr`` or ``ndjson``, by the first bytes of a file and its name; None for other
-    formats.
+    """``har``, ``vcr``, ``ndjson``, ``csv`` or ``parquet``, by the first bytes of a file and its
+    name; None for other formats.
 
     One line with an object, or the extension of a log, is enough for ``ndjson``: the program that
     writes a log may print other lines before its first record.
@@ -31,8 +36,13 @@ def detect_format(head: bytes, name: str = "") -> str | None:
         return "har"
     if _JSON_CASSETTE.match(head) or _YAML_CASSETTE.search(head):
         return "vcr"
-    is_log = PurePath(name.removesuffix(".gz")).suffix.lower() in _LOGS
-    if is_log or head.lstrip()[:1] == b"{" or any(map(_is_object, head.splitlines())):
+    if head.startswith(_PARQUET):
+        return "parquet"
+    path = PurePath(name.lower())
+    extension = (PurePath(path.stem) if path.suffix in _PACKED else path).suffix
+    if extension in _TABLES:
+        return "csv"
+    if extension in _LOGS or head.lstrip()[:1] == b"{" or any(map(_is_object, head.splitlines())):
         return "ndjson"
     return None
 

@@ -28,6 +28,9 @@ _MASK = re.compile(
     re.IGNORECASE,
 )
 
+#: Characters of the JSON of header fields, as columns of tables have it.
+_HEADERS = 1024 * 1024
+
 #: What errors of the parsing mean. The first class that an error has counts.
 _CAUSES: Mapping[type[Exception], str] = {
     RecursionError: "it is nested too deeply",
@@ -44,6 +47,11 @@ _DECOMPRESSED = 64 * 1024 * 1024
 
 class NotARecording(Exception):
     """The format of a file is unknown."""
+
+
+def install(package: str) -> str:
+    """What to do if a package that reads recordings is missing."""
+    return f"{package} is not installed: pip install 'faultspec[recordings]'"
 
 
 class RecordedExchange(NamedTuple):
@@ -105,11 +113,14 @@ def recorded_exchange(
 
 def header_fields(headers: object) -> Headers | None:
     """Header fields from a mapping of names to one or several values, or a list of pairs or
-    ``{name, value}``.
+    ``{name, value}``, or a text of JSON with one of these.
 
     None for other values.
     """
     found: Iterable[tuple[object, object]]
+    if isinstance(headers, str) and len(headers) <= _HEADERS:
+        with suppress(ValueError, RecursionError):
+            headers = json.loads(headers)
     match headers:
         case dict():
             found = (

@@ -1,0 +1,164 @@
+"""Where recordings come from: files, folders, patterns, standard input, pipes, object stores."""
+
+import errno
+import glob
+import io
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from faultspec_conformance.observed.formats.record import NotARecording, install
+
+STANDARD_INPUT = "-"
+"""The argument that stands for standard input."""
+
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)(?:://|::)", re.IGNORECASE)
+
+#: What a pattern of names has.
+_PATTERN = re.compile(r"[*?\[]")
+
+
+class Source(NamedTuple):
+    """The bytes of a recording. ``size``: how many, if that is known."""
+
+    stream: io.BufferedIOBase
+    size: int | None
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is the address of an object store, and not a file's."""
+    return _ADDRESS.match(path) is not None
+
+
+def find_recordings(path: str) -> list[str]:
+    """The recordings that an argument names, in the order of their names: a file; the files of a
+    folder and those below it, but for hidden ones; the files of a pattern, whose `**` is any number
+    of folders.
+
+    Raises OSError, and NotARecording if there are none or a library is missing.
+    """
+    if path == STANDARD_INPUT:
+        return [path]
+    if is_remote(path):
+        return _find_remote(path)
+    if Path(path).is_dir():
+        found = glob.iglob(f"{glob.escape(path)}/**", recursive=True)
+    elif _PATTERN.search(path) and not os.path.lexists(path):
+        found = glob.iglob(path, recursive=True)
+    else:
+        return [path]
+    files = sorted(name for name in found if Path(name).is_file())
+    if not files:
+        raise NotARecording("there are no such files")
+    return files
+
+
+@contextmanager
+def open_source(path: str) -> Iterator[Source]:
+    """Open a recording. Raises OSError, and NotARecording if a library is missing."""
+    if path == STANDARD_INPUT:
+        yield Source(_standard_input(), None)
+    elif is_remote(path):
+        with _in_store():
+            system, name = file_system(path)
+            file = system.open(name, "rb")
+        with file:
+            yield Source(io.BufferedReader(_Remote(file)), file.size)
+    else:
+        # Checked before it is opened: reading a device may not end.
+        mode = os.stat(path).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISDIR(mode)):
+            raise OSError(errno.EINVAL, "it is a device or a socket")
+        with Path(path).open("rb") as raw:
+            yield Source(raw, os.path.getsize(path) if stat.S_ISREG(mode) else None)
+
+
+def _standard_input() -> io.BufferedIOBase:
+    stream = sys.stdin.buffer
+    assert isinstance(stream, io.BufferedIOBase)  # its type is that of any binary stream
+    return stream
+
+
+def file_system(path: str) -> tuple[Any, str]:
+    """The file system of fsspec for an address, and the name there. Credentials are found as its
+    library finds them, in the environment or its files.
+
+    Raises NotARecording if a library is missing.
+    """
+    try:
+        core = import_module("fsspec.core")
+    except ImportError as error:
+        raise NotARecording(install("fsspec")) from error
+    try:
+        found: tuple[Any, str] = core.url_to_fs(path)
+    except ImportError as missing:
+        try:  # it has the stores of the large clouds; s3fs and gcsfs are preferred if installed
+            import_module("obstore.fsspec").register(path.partition("://")[0])
+            found = core.url_to_fs(path)
+        except (ImportError, ValueError):
+            raise NotARecording(str(missing)) from missing
+    except ValueError as error:  # a scheme that fsspec does not know
+        raise NotARecording(str(error)) from error
+    return found
+
+
+@contextmanager
+def _in_store() -> Iterator[None]:
+    """Raise OSError for any error of a store. Libraries have classes of their own, and their texts
+    may have credentials.
+    """
+    try:
+        yield
+    except (OSError, NotARecording) as error:
+        if isinstance(error, NotARecording) or error.strerror:
+            raise
+        raise OSError(_describe(error)) from error
+    except Exception as error:
+        raise OSError(_describe(error)) from error
+
+
+def _describe(error: Exception) -> str:
+    return f"the store answers with {type(error).__name__}"
+
+
+def _find_remote(path: str) -> list[str]:
+    with _in_store():
+        system, name = file_system(path)
+        if _PATTERN.search(name):
+            found = system.glob(name)
+        elif system.isdir(name):
+            found = system.find(name)
+        else:
+            return [path]
+        files = sorted(system.unstrip_protocol(name) for name in found)
+    if not files:
+        raise NotARecording("there are no such files")
+    return files
+
+
+class _Remote(io.RawIOBase):
+    """A file of a store that is read from its beginning on."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        """Always true."""
+        return True
+
+    def tell(self) -> int:
+        """The bytes that were read."""
+        return int(self._file.tell())
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower than any buffer, as readers call it
+        """Fill the start of the buffer; return the number of bytes. Raises OSError."""
+        with _in_store():
+            read = bytes(self._file.read(len(buffer)))
+        buffer[: len(read)] = read
+        return len(read)

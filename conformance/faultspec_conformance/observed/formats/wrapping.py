@@ -1,0 +1,148 @@
+"""From a line of a log to the records in it, and to the values in a record."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from faultspec.exchange.expressions import UncheckableExpression, search
+from faultspec.language.line_formats import LINE_FORMATS
+from faultspec.runtime.pointers import steps
+from faultspec_conformance.observed.formats.items import check_json_size
+
+#: The members of a value of OpenTelemetry (`AnyValue` of its protocol); each has one of them.
+_TYPED = frozenset(
+    {
+        "stringValue",
+        "boolValue",
+        "intValue",
+        "doubleValue",
+        "arrayValue",
+        "kvlistValue",
+        "bytesValue",
+    }
+)
+
+#: What text formats write for a part that is missing.
+_MISSING = "-"
+
+
+class Wrapped(NamedTuple):
+    """A value, and what it was taken out of."""
+
+    value: object
+    around: "Wrapped | None" = None
+
+
+class NotWrapped(Exception):
+    """A line has not the form that a step expects. The text is a sentence about it."""
+
+
+def unwrap(line: object, path: Sequence[str]) -> Iterator[Wrapped]:
+    """The records of a line, by the steps from it. ``line``: its text, or a value that is read.
+
+    Raises NotWrapped, and ItemTooLarge for a text of JSON beyond the bounds.
+    """
+    found = [Wrapped(line)]
+    for step in path:
+        found = [inner for one in found for inner in _take(one, step)]
+    yield from (_parse(one) if isinstance(one.value, str) else one for one in found)
+
+
+def look_up(record: Wrapped, pointer: str) -> tuple[bool, object]:
+    """Follow a pointer from a record: whether it resolves, and the plain value there.
+
+    `..` leads to what the record was taken out of. A key leads into a list of pairs of a key and a
+    value as well. A value of OpenTelemetry stands for what it contains.
+    """
+    place, keys = record, steps(pointer)
+    while keys[:1] == [".."]:
+        if place.around is None:
+            return False, None
+        place, keys = place.around, keys[1:]
+    value = place.value
+    for key in keys:
+        exists, value = _enter(value, key)
+        if not exists:
+            return False, None
+    return True, _plain(value)
+
+
+def _take(place: Wrapped, step: str) -> Iterator[Wrapped]:
+    if not step.startswith("/"):
+        yield Wrapped(_match(step, place.value), place)
+        return
+    if isinstance(place.value, str):
+        place = _parse(place)
+    around, value = place, place.value
+    keys = steps(step)
+    for number, key in enumerate(keys):
+        if key == "*":
+            rest = "".join(f"/{_escape(left)}" for left in keys[number + 1 :])
+            for item in _items(value):
+                inner = Wrapped(item, around)
+                yield from _take(inner, rest) if rest else (inner,)
+            return
+        exists, value = _enter(value, key)
+        if not exists:
+            return
+    yield Wrapped(_plain(value), around)
+
+
+def _items(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _escape(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _match(step: str, value: object) -> Mapping[str, str]:
+    """The parts of a text by a format or an expression; missing ones are left out."""
+    if not isinstance(value, str):
+        raise NotWrapped("the line has no text where one of a format is expected")
+    text = value.strip("\r\n")
+    try:
+        known = LINE_FORMATS.get(step)
+        found = known.fullmatch(text) if known else search(rf"\A(?:{step})\Z", text, re.DOTALL)
+    except UncheckableExpression as error:
+        raise NotWrapped(f"the expression of a text {error}") from error
+    if found is None:
+        raise NotWrapped("the line has another form")
+    return {name: part for name, part in found.groupdict().items() if part not in (None, _MISSING)}
+
+
+def _parse(place: Wrapped) -> Wrapped:
+    """The JSON in a text."""
+    text = str(place.value)
+    check_json_size(text)
+    try:
+        return Wrapped(json.loads(text), place.around)
+    except (ValueError, RecursionError) as error:
+        raise NotWrapped("the text in the line is not JSON") from error
+
+
+def _enter(value: object, key: str) -> tuple[bool, object]:
+    """The member of an object, the item of a list, or the value of a key in a list of pairs."""
+    value = _plain(value)
+    if isinstance(value, dict):
+        return key in value, value.get(key)
+    if not isinstance(value, list):
+        return False, None
+    if key.isascii() and key.isdigit() and len(key) < 10:
+        return (True, value[int(key)]) if int(key) < len(value) else (False, None)
+    for item in value:
+        if isinstance(item, dict) and "value" in item and key == item.get("key", item.get("name")):
+            return True, item["value"]
+    return False, None
+
+
+def _plain(value: object) -> object:
+    """What a value of OpenTelemetry contains; any other value as it is."""
+    while isinstance(value, dict) and len(value) == 1 and not _TYPED.isdisjoint(value):
+        ((name, value),) = value.items()
+        if name in ("arrayValue", "kvlistValue") and isinstance(value, dict):
+            value = value.get("values", [])
+    return value
