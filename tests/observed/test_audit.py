@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import logging
-import os
 import subprocess
 import sys
 import tracemalloc
@@ -426,7 +425,8 @@ def test_a_log_is_judged_by_what_it_contains(tmp_path: Path) -> None:
     }
     assert set(clauses(log(path, access(500, body)), by=by)) == {"code/status"}
     assert set(clauses(log(path, access(500, json.dumps(body))), by=by)) == {"code/status"}
-    assert clauses(log(path, access(500), access(404), access(200, {"orders": []})), by=by) == {}
+    bare_lines = log(path, access(500), access(404), access(200, {"orders": []}))
+    assert clauses(bare_lines, by=by) == {"service/no-crash": 1}
     errors = {
         "endpoint": "GET /orders",
         "http_status": 500,
@@ -640,13 +640,9 @@ def test_a_bad_line_costs_itself_alone(tmp_path: Path, first: bytes) -> None:
         assert clauses(path) == clauses(plain)
 
 
-def test_a_pipe_is_refused_before_it_is_opened(tmp_path: Path) -> None:
-    """Opening it waits for a writer, who may never come."""
-    os.mkfifo(tmp_path / "fifo")
-    with (
-        pytest.raises(OSError, match="pipe"),
-        open_recording(str(tmp_path / "fifo"), platform()),
-    ):
+def test_a_device_is_refused_before_it_is_opened() -> None:
+    """Reading it may never end."""
+    with pytest.raises(OSError, match="device"), open_recording("/dev/zero", platform()):
         pass
 
 

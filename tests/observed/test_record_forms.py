@@ -241,8 +241,8 @@ ACCESS = {
 
 @pytest.mark.parametrize("name", ACCESS)
 def test_access_logs_are_judged_by_their_statuses(name: str, tmp_path: Path) -> None:
-    """A line of an access log is an exchange; its crash is found, and nothing is said of what it
-    leaves out.
+    """A line of an access log is an exchange. A status that only crashes have is a crash, and no
+    clause fails for what the line leaves out.
     """
     line, kind = ACCESS[name]
     path = tmp_path / "a.log"
@@ -266,7 +266,7 @@ LINES = f"{INNER}\n".encode() * 40
 
 
 @pytest.mark.parametrize("packer", PACKERS)
-def test_compression_is_told_by_the_first_bytes(packer: str, tmp_path: Path) -> None:
+def test_packed_logs_are_recognized_by_their_first_bytes(packer: str, tmp_path: Path) -> None:
     """A packed log is read whatever its name is, also one of several streams in a row. What is cut
     off could not be read; what was read before is judged.
     """
@@ -291,10 +291,9 @@ def test_what_remembers_too_much_is_refused(tmp_path: Path) -> None:
     greedy = [{"id": lzma.FILTER_LZMA2, "dict_size": 512 * 1024 * 1024}]
     path.write_bytes(lzma.compress(LINES, filters=greedy))
     assert "emory" in judged(path, KIND).result.not_run[0]
-    options = {zstd.CompressionParameter.window_log: 30}
-    path.write_bytes(zstd.compress(LINES * 4000, options=options))
-    report = judged(path, KIND)
-    assert len(report.result.not_run) == 1 or wrong_statuses(report) == 160_000
+    packer = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 30})
+    path.write_bytes(packer.compress(LINES) + packer.flush())
+    assert "emory" in judged(path, KIND).result.not_run[0]
 
 
 def table(delimiter: str = ",") -> str:
@@ -337,7 +336,7 @@ def write_parquet(path: Path) -> None:
 
 
 def test_a_table_of_parquet_is_judged_row_by_row(tmp_path: Path) -> None:
-    """DuckDB reads it; the signs of a pattern in its name are no pattern."""
+    """DuckDB reads it; its name is not a pattern."""
     path = tmp_path / "a[1]*.parquet"
     write_parquet(path)
     report = judged(path, KIND)
@@ -348,7 +347,7 @@ def test_a_table_of_parquet_is_judged_row_by_row(tmp_path: Path) -> None:
 
 
 def test_folders_and_patterns_name_their_files(tmp_path: Path) -> None:
-    """Each file is judged once, also if two arguments name it; one that is no recording is
+    """Each file is judged once, also if two arguments name it; one that is not a recording is
     reported.
     """
     for name in ("a.log", "b/c.log", "b/d/e.log.gz", "b/.hidden.log"):
@@ -388,5 +387,5 @@ def test_standard_input_and_pipes_are_read(tmp_path: Path) -> None:
             timeout=60,
             check=False,
         )
-        assert "3 times" in done.stdout or "3 exchanges" in done.stdout, done
+        assert "3 requests" in done.stdout, done
         assert "Traceback" not in done.stderr

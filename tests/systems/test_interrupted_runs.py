@@ -234,7 +234,8 @@ def test_a_signal_before_the_run_ends_the_command_with_a_line(
         "import faultspec.language as language\n"
         "def slow(path):\n"
         "    print('reading', flush=True)\n"
-        "    while True: time.sleep(0.05)\n"  # a signal just before one long sleep waits for its end
+        # A signal that comes just before one long sleep waits for its end.
+        "    while True: time.sleep(0.05)\n"
         "language.load = slow\n"
         "sys.argv = ['faultspec', 'conform', 'http://127.0.0.1:1', '--taxonomy', 'x.yaml']\n"
         "main()\n"

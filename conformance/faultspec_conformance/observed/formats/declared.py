@@ -84,7 +84,7 @@ def record_reader(contract: Contract) -> RecordReader:
                 if kind is None:
                     yield Skipped(place, UNDECLARED, broken=False)
                 else:
-                    build = partial(_read_record, kind, record, place, contract)
+                    build = partial(_read_record, kind, record, place=place, contract=contract)
                     yield skip_unreadable(place, build)
             return
 
@@ -135,7 +135,7 @@ def _is_of(kind: RecordingRule, record: Wrapped) -> bool:
     return look_up(record, kind.status)[0] and look_up(record, kind.url)[0]
 
 
-def _read_record(kind: RecordingRule, record: Wrapped, place: str, contract: Contract) -> Item:
+def _read_record(kind: RecordingRule, record: Wrapped, *, place: str, contract: Contract) -> Item:
     """The exchange of a record of a declared kind."""
     status = parse_status(_value_at(record, kind.status))
     if status is None:

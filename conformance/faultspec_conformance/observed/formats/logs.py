@@ -40,7 +40,7 @@ def read_log(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
         if not found and problem is not None:
             yield Skipped(place, problem)
         elif not found:
-            yield from _read_other(sink, text, value, place, contract)
+            yield from _read_other(text, value, contract, sink=sink, place=place)
 
 
 def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
@@ -70,7 +70,7 @@ def _parse(text: bytes) -> tuple[object, str | None]:
 
 
 def _read_other(
-    sink: str, text: bytes, value: object, place: str, contract: Contract
+    text: bytes, value: object, contract: Contract, *, sink: str, place: str
 ) -> Iterator[Item]:
     """An object of no declared kind: an event of schemathesis, or an entry of a log that a surface
     declares.

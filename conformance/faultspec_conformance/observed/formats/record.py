@@ -50,7 +50,7 @@ class NotARecording(Exception):
 
 
 def install(package: str) -> str:
-    """What to do if a package that reads recordings is missing."""
+    """The advice to install a package that reads recordings."""
     return f"{package} is not installed: pip install 'faultspec[recordings]'"
 
 

@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)(?:://|::)", re.IGNORECASE)
 _PATTERN = re.compile(r"[*?\[]")
 
 
-class Source(NamedTuple):
+class ByteSource(NamedTuple):
     """The bytes of a recording. ``size``: how many, if that is known."""
 
     stream: io.BufferedIOBase
@@ -60,23 +60,24 @@ def find_recordings(path: str) -> list[str]:
 
 
 @contextmanager
-def open_source(path: str) -> Iterator[Source]:
+def open_source(path: str) -> Iterator[ByteSource]:
     """Open a recording. Raises OSError, and NotARecording if a library is missing."""
     if path == STANDARD_INPUT:
-        yield Source(_standard_input(), None)
+        yield ByteSource(_standard_input(), None)
     elif is_remote(path):
-        with _in_store():
+        with _translate_errors():
             system, name = file_system(path)
+            system.info(name)  # files of obstore that cannot be opened print a traceback at their end
             file = system.open(name, "rb")
         with file:
-            yield Source(io.BufferedReader(_Remote(file)), file.size)
+            yield ByteSource(io.BufferedReader(_Remote(file)), file.size)
     else:
         # Checked before it is opened: reading a device may not end.
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISDIR(mode)):
             raise OSError(errno.EINVAL, "it is a device or a socket")
         with Path(path).open("rb") as raw:
-            yield Source(raw, os.path.getsize(path) if stat.S_ISREG(mode) else None)
+            yield ByteSource(raw, os.path.getsize(path) if stat.S_ISREG(mode) else None)
 
 
 def _standard_input() -> io.BufferedIOBase:
@@ -109,7 +110,7 @@ def file_system(path: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def _in_store() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Raise OSError for any error of a store. Libraries have classes of their own, and their texts
     may have credentials.
     """
@@ -128,7 +129,7 @@ def _describe(error: Exception) -> str:
 
 
 def _find_remote(path: str) -> list[str]:
-    with _in_store():
+    with _translate_errors():
         system, name = file_system(path)
         if _PATTERN.search(name):
             found = system.glob(name)
@@ -158,7 +159,7 @@ class _Remote(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower than any buffer, as readers call it
         """Fill the start of the buffer; return the number of bytes. Raises OSError."""
-        with _in_store():
+        with _translate_errors():
             read = bytes(self._file.read(len(buffer)))
         buffer[: len(read)] = read
         return len(read)

@@ -72,7 +72,7 @@ def read_parquet(path: str, contract: Contract) -> Iterator[Item]:
         try:
             if is_remote(path):
                 database.register_filesystem(file_system(path)[0])
-            # A name in brackets is no pattern of DuckDB's.
+            # DuckDB takes other names for patterns.
             found = database.execute("SELECT * FROM read_parquet(?)", [glob.escape(path)])
             names = [column[0] for column in found.description]
             while rows := found.fetchmany(_ROWS):

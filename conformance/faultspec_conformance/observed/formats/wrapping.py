@@ -140,7 +140,7 @@ def _enter(value: object, key: str) -> tuple[bool, object]:
 
 
 def _plain(value: object) -> object:
-    """What a value of OpenTelemetry contains; any other value as it is."""
+    """The content of a value of OpenTelemetry; any other value as it is."""
     while isinstance(value, dict) and len(value) == 1 and not _TYPED.isdisjoint(value):
         ((name, value),) = value.items()
         if name in ("arrayValue", "kvlistValue") and isinstance(value, dict):

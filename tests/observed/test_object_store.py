@@ -1,0 +1,71 @@
+"""Recordings in an object store: a real server of the S3 protocol on this machine."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from moto.server import ThreadedMotoServer
+
+from observed.test_record_forms import INNER, KIND, judged, write_parquet, wrong_statuses
+
+LINES = f"{INNER}\n".encode() * 40
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[str]:
+    """The address of a store with a bucket `logs`."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    address = f"http://{host}:{port}"
+    requests.put(f"{address}/logs", timeout=30).raise_for_status()
+    yield address
+    server.stop()
+
+
+@pytest.fixture(autouse=True)
+def _credentials(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The conventions of AWS' clients: nothing of it stands in the command."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", store)
+    monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cr3tTok8Zq7Lk2Vn5Xw9")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+
+
+def put(store: str, name: str, content: bytes) -> None:
+    """Put an object into the bucket."""
+    requests.put(f"{store}/logs/{name}", data=content, timeout=30).raise_for_status()
+
+
+def test_objects_are_judged_like_files(store: str, tmp_path: Path) -> None:
+    """One object, a packed one, a pattern, a folder, and Parquet by DuckDB."""
+    put(store, "day/a.log", LINES)
+    put(store, "day/b.log.gz", gzip.compress(LINES))
+    path = tmp_path / "c.parquet"
+    write_parquet(path)
+    put(store, "tables/c.parquet", path.read_bytes())
+    report = judged("s3://logs/day/a.log", KIND)
+    assert wrong_statuses(report) == 40
+    assert report.result.findings[0].places[0] == "s3://logs/day/a.log:1"
+    assert wrong_statuses(judged("s3://logs/day/b.log.gz", KIND)) == 40
+    assert wrong_statuses(judged("s3://logs/day/*.log*", KIND)) == 80
+    assert wrong_statuses(judged("s3://logs/day", KIND)) == 80
+    assert wrong_statuses(judged("s3://logs/tables/c.parquet", KIND)) == 2
+
+
+@pytest.mark.parametrize("path", ["s3://logs/none.log", "s3://no-such-bucket/a.log"])
+def test_a_missing_object_could_not_be_read(path: str) -> None:
+    """The report names it, and has no credentials."""
+    report = judged(path, KIND)
+    (reason,) = report.result.not_run
+    assert path in reason
+    assert "s3cr3tTok" not in repr(report)
+
+
+def test_an_unknown_scheme_is_refused() -> None:
+    """An address of no store that fsspec knows is not opened."""
+    (reason,) = judged("nosuch://logs/a.log", KIND).result.not_run
+    assert "nosuch" in reason
