@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import yaml
+
 from faultspec.cli.files import UserFile, user_files
 from faultspec.cli.project import declared_taxonomies, find_project
 from faultspec.cli.project_rules import project_rules
@@ -25,6 +27,7 @@ from faultspec.language.constructs import DOCUMENT
 from faultspec.language.examples import EXAMPLES
 from faultspec.language.model import Code, Override, Ruling, Taxonomy
 from faultspec.language.pictures import fill_message
+from faultspec.language.record_examples import record_examples
 from faultspec.lint import RULES, LintRule, links, sizes, style, suppressions
 from faultspec.project import FILE
 from faultspec.raising import findings
@@ -100,6 +103,7 @@ def _explanations(taxonomies: Sequence[Taxonomy]) -> list[tuple[str, Iterable[st
     found += [
         (construct.address, _construct(construct)) for construct in reference.constructs().values()
     ]
+    found.append(("records", _records()))
     for file in user_files():
         found.append((file.name, _file(file)))
         found += [
@@ -309,6 +313,19 @@ def _construct(construct: reference.Construct) -> Iterator[str]:
     section = construct.address.partition(".")[0]
     yield f"{construct.address}: a construct of the language"
     yield from _key(construct, EXAMPLES[section])
+
+
+def _records() -> Iterator[str]:
+    yield "records: the kinds of records that `faultspec audit` reads, by example"
+    yield _wrap(
+        "Under `telemetry: records:` the taxonomy declares where a log or a table has the parts of "
+        "an exchange. `faultspec init audit SAMPLE` drafts it. `telemetry.records` explains the "
+        "keys; a row of CSV or Parquet is an object of its columns."
+    )
+    for example in record_examples():
+        yield from ("", f"  {example.title}:", _wrap(example.line, "    "))
+        kind = yaml.safe_dump(example.record, sort_keys=False, width=90)
+        yield textwrap.indent(kind.rstrip(), "      ")
 
 
 def _file(file: UserFile) -> Iterator[str]:

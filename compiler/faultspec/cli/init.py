@@ -18,6 +18,7 @@ from faultspec.source.whole_file import create_whole
 KINDS: Mapping[str, str] = {
     "project": "faultspec.cli.init:project",
     "conformance": "faultspec.cli.init_conformance:command",
+    "audit": "faultspec.cli.init_audit:command",
 }
 
 _DEFAULT = "taxonomy"

@@ -339,6 +339,7 @@ NOT_JUDGED: Mapping[str, str] = {
     "telemetry.log": "the log of a service is not among its answers; declare it as a surface",
     "telemetry.records": _RECORDS,
     "telemetry.records.when": _RECORDS,
+    "telemetry.records.unwrap": _RECORDS,
     "telemetry.records.status": _RECORDS,
     "telemetry.records.url": _RECORDS,
     "telemetry.records.method": _RECORDS,

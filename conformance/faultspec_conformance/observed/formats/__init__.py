@@ -7,33 +7,38 @@ record that is broken or not an exchange becomes a `Skipped`, and reading goes o
 
 import io
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 from faultspec.contract.model import Contract
 from faultspec_conformance.observed.formats.cassettes import read_cassette
-from faultspec_conformance.observed.formats.compression import LONGEST_MAGIC, unpack
+from faultspec_conformance.observed.formats.compression import LONGEST_MAGIC, Unpacked, unpack
 from faultspec_conformance.observed.formats.declared import reads_text
 from faultspec_conformance.observed.formats.detection import detect_format
 from faultspec_conformance.observed.formats.har import read_har
-from faultspec_conformance.observed.formats.logs import read_log
+from faultspec_conformance.observed.formats.logs import read_lines, read_log
 from faultspec_conformance.observed.formats.record import Item, NotARecording
 from faultspec_conformance.observed.formats.sources import open_source
-from faultspec_conformance.observed.formats.tables import read_csv, read_parquet
+from faultspec_conformance.observed.formats.tables import (
+    UnreadableRow,
+    csv_rows,
+    parquet_rows,
+    read_table,
+)
 
-#: The readers of streams by format. Each takes the stream, the file's name and the contract.
-_READERS: Mapping[str, Callable[[BinaryIO, str, Contract], Iterator[Item]]] = {
+Reader = Callable[[BinaryIO, str, Contract], Iterator[Item]]
+"""A reader of a stream, with its name and a contract."""
+
+FORMATS: Mapping[str, Reader] = {
     "har": lambda stream, name, _: read_har(stream, name),
     "vcr": lambda stream, name, _: read_cassette(stream, name),
     "ndjson": read_log,
-    "csv": read_csv,
+    "csv": lambda stream, name, contract: read_table(csv_rows(stream), name, contract),
+    # DuckDB opens it once more, by its name: it reads the end first.
+    "parquet": lambda _, name, contract: read_table(parquet_rows(name), name, contract),
 }
-
-#: A format that is read by name: a library goes to its end first.
-_PARQUET = "parquet"
-
-FORMATS = (*_READERS, _PARQUET)
-"""The formats by name."""
+"""The readers by format."""
 
 #: Bytes from which the format is detected.
 _HEAD = 64 * 1024
@@ -42,11 +47,27 @@ _HEAD = 64 * 1024
 #: may have.
 _PARSED, _UNPACKED = frozenset({"har", "vcr"}), 128 * 1024 * 1024
 
+#: Lines or rows of a sample.
+_SAMPLE = 500
+
 
 class OpenRecording(NamedTuple):
     """A recording that is being read. ``share``: how much of the file was read, from 0 to 1."""
 
     items: Iterator[Item]
+    share: Callable[[], float]
+
+
+class _OpenStream(NamedTuple):
+    """The bytes of a recording. ``unpacked``: their decompression, if the file is compressed.
+    ``form``: the detected format. ``is_file``: whether the name leads to the same bytes again.
+    """
+
+    stream: BinaryIO
+    head: bytes
+    unpacked: Unpacked | None
+    form: str | None
+    is_file: bool
     share: Callable[[], float]
 
 
@@ -61,34 +82,64 @@ def open_recording(
     record is an item. If the file cannot be decompressed to its end, the items end with an
     OSError, an EOFError, a zlib.error or an LZMAError.
     """
+    with _open_stream(path) as found:
+        name = form or found.form
+        if name is None and reads_text(contract, found.head):
+            name = "ndjson"
+        if name is None:
+            raise NotARecording(
+                "its format is none of HAR, a VCR cassette, one record a line, CSV and Parquet; "
+                "if it is one of them, name it with --from"
+            )
+        _check_parquet(found, name)
+        if found.unpacked is not None and name in _PARSED:
+            found.unpacked.most = _UNPACKED
+        items = FORMATS[name](found.stream, path, contract)
+        if found.unpacked is not None:
+            items = found.unpacked.pass_on(items)
+        yield OpenRecording(items, found.share)
+
+
+def read_sample(path: str) -> list[object]:
+    """The first lines of a log as texts, or rows of a table.
+
+    Raises OSError, and NotARecording if it is another recording or a library is missing.
+    """
+    with _open_stream(path) as found:
+        if found.form in _PARSED:
+            raise NotARecording("its format has its own places; it needs no `records`")
+        _check_parquet(found, found.form)
+        if found.form in ("csv", "parquet"):
+            rows = csv_rows(found.stream) if found.form == "csv" else parquet_rows(path)
+            with suppress(UnreadableRow):
+                return [row for _, row in islice(rows, _SAMPLE)]
+        lines = islice(read_lines(found.stream), _SAMPLE)
+        return [line.decode("utf-8", "replace").strip() for line in lines if line is not None]
+
+
+@contextmanager
+def _open_stream(path: str) -> Iterator[_OpenStream]:
     with open_source(path) as (raw, size):
         counted = _Counted(raw)
         source = io.BufferedReader(counted, _HEAD)
         unpacked = unpack(source, source.peek(LONGEST_MAGIC))
         stream = source if unpacked is None else io.BufferedReader(unpacked, _HEAD)
         head = stream.peek(_HEAD)[:_HEAD]
-        name = form or detect_format(head, path)
-        if name is None and reads_text(contract, head):
-            name = "ndjson"
         if unpacked is not None and unpacked.error is not None and not head:
             raise NotARecording(f"it cannot be decompressed: {unpacked.error}")
-        if name is None:
-            raise NotARecording(
-                "its format is none of HAR, a VCR cassette, one JSON object a line, CSV and "
-                "Parquet; if it is one of them, name it with --from"
-            )
-        if name == _PARQUET and (size is None or unpacked is not None):
-            raise NotARecording("Parquet is read from a file that is not compressed as a whole")
-        if unpacked is not None and name in _PARSED:
-            unpacked.most = _UNPACKED
-        items = (
-            read_parquet(path, contract)
-            if name == _PARQUET
-            else _READERS[name](stream, path, contract)
+        yield _OpenStream(
+            stream,
+            head,
+            unpacked,
+            form=detect_format(head, path),
+            is_file=size is not None,
+            share=lambda: counted.count / max(size or counted.count, 1),
         )
-        if unpacked is not None:
-            items = unpacked.pass_on(items)
-        yield OpenRecording(items, lambda: counted.count / max(size or counted.count, 1))
+
+
+def _check_parquet(found: _OpenStream, name: str | None) -> None:
+    if name == "parquet" and (not found.is_file or found.unpacked is not None):
+        raise NotARecording("Parquet is read from a file that is not compressed as a whole")
 
 
 class _Counted(io.RawIOBase):

@@ -17,6 +17,7 @@ from faultspec_conformance.observed.formats.items import ItemTooLarge
 from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,
     ALWAYS,
+    METHODS,
     Item,
     RecordedExchange,
     Skipped,
@@ -39,8 +40,6 @@ _SLOT_FACTS = {
     "message": ("message",),
     "details": ("details", "detail-values", "flag"),
 }
-
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 
 #: Methods whose requests are known without a body.
 _BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE", "TRACE"})
@@ -173,7 +172,7 @@ def _read_request(kind: RecordingRule, record: Wrapped) -> tuple[Request, set[st
     """The request of a record, and the facts that it gives."""
     url, method = str(_value_at(record, kind.url)), _value_at(record, kind.method)
     before, blank, after = url.partition(" ")
-    if blank and before in _METHODS:
+    if blank and before in METHODS:
         url, method = after.partition(" ")[0], method or before
     known: set[str] = set()
     verb = ""

@@ -19,6 +19,9 @@ from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Res
 #: The facts that the headers of an answer give.
 ABOUT_HEADERS = frozenset({"headers", "header-values"})
 
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
+"""The methods of HTTP."""
+
 #: No recording identifies the caller: credentials are what tools leave out first.
 ALWAYS = frozenset({"identity"})
 

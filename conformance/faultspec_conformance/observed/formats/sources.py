@@ -67,7 +67,9 @@ def open_source(path: str) -> Iterator[ByteSource]:
     elif is_remote(path):
         with _translate_errors():
             system, name = file_system(path)
-            system.info(name)  # files of obstore that cannot be opened print a traceback at their end
+            system.info(
+                name
+            )  # files of obstore that cannot be opened print a traceback at their end
             file = system.open(name, "rb")
         with file:
             yield ByteSource(io.BufferedReader(_Remote(file)), file.size)

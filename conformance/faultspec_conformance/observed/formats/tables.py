@@ -10,44 +10,63 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from faultspec.contract.model import Contract
-from faultspec_conformance.observed.formats.declared import (
-    UNDECLARED,
-    RecordReader,
-    record_reader,
-)
+from faultspec_conformance.observed.formats.declared import UNDECLARED, record_reader
 from faultspec_conformance.observed.formats.logs import LONGEST, read_lines
 from faultspec_conformance.observed.formats.record import Item, NotARecording, Skipped, install
 from faultspec_conformance.observed.formats.sources import file_system, is_remote
 
-#: Rows that are fetched at once.
-_ROWS = 512
+Rows = Iterator[tuple[int, Mapping[str, object]]]
+"""Rows by column, without empty fields, each with its number."""
 
-#: Memory of DuckDB, beside our own. It holds one group of rows of one column at a time.
+#: Rows that are fetched at once.
+_FETCHED = 512
+
+#: Memory of DuckDB, beside our own.
 _MEMORY = "128MB"
 
 _DELIMITERS = ",;\t|"
 
 
-def read_csv(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
-    """The exchanges of a table of CSV (RFC 4180) with a line of names. Of comma, semicolon, tab and
-    bar, the most frequent sign of that line parts the columns. An empty field is missing.
-    """
+class UnreadableRow(Exception):
+    """A row at which the reading of a table ends. The text is a sentence about it."""
+
+    def __init__(self, number: int, reason: str) -> None:
+        super().__init__(reason)
+        self.number = number
+
+
+def read_table(rows: Rows, name: str, contract: Contract) -> Iterator[Item]:
+    """The exchanges of a table."""
     read_records = record_reader(contract)
-    lines = _decode_lines(stream)
-    first = next(lines, "")
-    delimiter = max(_DELIMITERS, key=first.count)
-    names = next(csv.reader([first], delimiter=delimiter), [])
-    rows = csv.reader(lines, delimiter=delimiter)
-    before = csv.field_size_limit(LONGEST)
     try:
-        begins = 2
-        for row in rows:
-            place, begins = f"{name}:{begins}", rows.line_num + 2
+        for number, row in rows:
+            place = f"{name}:{number}"
+            items = list(read_records(None, row, place))
+            yield from items or [Skipped(place, UNDECLARED, broken=False)]
+    except UnreadableRow as error:
+        place = f"{name}:{error.number}"
+        yield Skipped(place, f"the rest cannot be read: {error}", ends=True)
+
+
+def csv_rows(stream: BinaryIO) -> Rows:
+    """The rows of CSV (RFC 4180) with a line of names, by the line on which each begins. Of comma,
+    semicolon, tab and bar, the most frequent sign of that line parts the columns.
+
+    Raises UnreadableRow.
+    """
+    lines = _decode_lines(stream)
+    number, before = 1, csv.field_size_limit(LONGEST)
+    try:
+        first = next(lines, "")
+        delimiter = max(_DELIMITERS, key=first.count)
+        names = next(csv.reader([first], delimiter=delimiter), [])
+        reader, number = csv.reader(lines, delimiter=delimiter), 2
+        for row in reader:
+            begins, number = number, reader.line_num + 2
             if row:
-                filled = {key: text for key, text in zip(names, row, strict=False) if text}
-                yield from _read_row(read_records, filled, place)
+                yield begins, {key: text for key, text in zip(names, row, strict=False) if text}
     except csv.Error as error:
-        yield Skipped(f"{name}:{begins}", f"the rest cannot be read: {error}", ends=True)
+        raise UnreadableRow(number, str(error)) from error
     finally:
         csv.field_size_limit(before)
 
@@ -59,13 +78,14 @@ def _decode_lines(stream: BinaryIO) -> Iterator[str]:
         yield line.decode("utf-8-sig" if number == 0 else "utf-8", "replace")
 
 
-def read_parquet(path: str, contract: Contract) -> Iterator[Item]:
-    """The exchanges of a file of Parquet. Raises OSError, and NotARecording without DuckDB."""
+def parquet_rows(path: str) -> Rows:
+    """The rows of a file of Parquet. Raises OSError, UnreadableRow, and NotARecording without
+    DuckDB.
+    """
     try:
         duckdb: Any = import_module("duckdb")
     except ImportError as error:
         raise NotARecording(f"it is Parquet: {install('duckdb')}") from error
-    read_records = record_reader(contract)
     settings = {"memory_limit": _MEMORY, "threads": 1, "autoinstall_known_extensions": False}
     number = 0
     with closing(duckdb.connect(":memory:", config=settings)) as database:
@@ -75,23 +95,19 @@ def read_parquet(path: str, contract: Contract) -> Iterator[Item]:
             # DuckDB takes other names for patterns.
             found = database.execute("SELECT * FROM read_parquet(?)", [glob.escape(path)])
             names = [column[0] for column in found.description]
-            while rows := found.fetchmany(_ROWS):
+            while rows := found.fetchmany(_FETCHED):
                 for row in rows:
                     number += 1
-                    filled = {
-                        name: _json_value(value)
-                        for name, value in zip(names, row, strict=True)
-                        if value is not None
-                    }
-                    yield from _read_row(read_records, filled, f"{path}:{number}")
+                    yield (
+                        number,
+                        {
+                            name: _json_value(value)
+                            for name, value in zip(names, row, strict=True)
+                            if value is not None
+                        },
+                    )
         except duckdb.Error as error:
-            reason = f"the rest cannot be read: DuckDB has {type(error).__name__}"
-            yield Skipped(f"{path}:{number + 1}", reason, ends=True)
-
-
-def _read_row(read_records: RecordReader, row: Mapping[str, object], place: str) -> Iterator[Item]:
-    items = list(read_records(None, row, place))
-    yield from items or [Skipped(place, UNDECLARED, broken=False)]
+            raise UnreadableRow(number + 1, f"DuckDB has {type(error).__name__}") from error
 
 
 def _json_value(value: object) -> object:

@@ -1,0 +1,287 @@
+"""Drafting the kind of record of a log from a sample of its lines."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from faultspec.language.line_formats import LINE_FORMATS
+from faultspec_conformance.observed.formats.items import ItemTooLarge
+from faultspec_conformance.observed.formats.record import METHODS, header_fields, parse_status
+from faultspec_conformance.observed.formats.wrapping import NotWrapped, Wrapped, look_up, unwrap
+
+#: Levels of a value below which records, and parts of a record, are looked for.
+_DEPTH = 5
+
+#: Values of a record that are looked at.
+_VALUES = 400
+
+#: Steps of a draft: a wrapping inside a wrapping.
+_STEPS = 3
+
+_URL = re.compile(r"(?:[A-Z]{3,7} )?(?:/|https?://)\S*(?: HTTP/\S+)?")
+
+
+class Role(NamedTuple):
+    """A part of a record. ``names``: those it usually has, the likeliest first, of the last key of
+    its pointer or of several. ``fits``: whether a value may be it.
+    """
+
+    names: tuple[str, ...]
+    fits: Callable[[object], bool]
+
+
+def _is_number(value: object) -> bool:
+    try:
+        return not isinstance(value, bool) and float(str(value)) >= 0
+    except ValueError:
+        return False
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_headers(value: object) -> bool:
+    return bool(header_fields(value))
+
+
+_ROLES: Mapping[str, Role] = {
+    "status": Role(
+        (
+            "http.response.status_code",
+            "http.status_code",
+            "status_code",
+            "statuscode",
+            "http_status",
+            "response_code",
+            "response/status",
+            "status",
+            "sc-status",
+            "code",
+        ),
+        lambda value: parse_status(value) is not None,
+    ),
+    "url": Role(
+        (
+            "url.path",
+            "http.target",
+            "http.url",
+            "request_uri",
+            "request/uri",
+            "request/url",
+            "request/path",
+            "uri",
+            "url",
+            "path",
+            "endpoint",
+            "request",
+            "target",
+            "cs-uri-stem",
+        ),
+        lambda value: isinstance(value, str) and _URL.fullmatch(value) is not None,
+    ),
+    "method": Role(
+        (
+            "http.request.method",
+            "http.method",
+            "request_method",
+            "request/method",
+            "method",
+            "verb",
+            "cs-method",
+        ),
+        lambda value: isinstance(value, str) and value.upper() in METHODS,
+    ),
+    "route": Role(
+        ("http.route", "route", "path_template", "route_template"),
+        lambda value: isinstance(value, str) and value.startswith("/"),
+    ),
+    "milliseconds": Role(
+        (
+            "milliseconds",
+            "duration_ms",
+            "elapsed_ms",
+            "latency_ms",
+            "took_ms",
+            "response_time_ms",
+            "time_ms",
+            "took",
+        ),
+        _is_number,
+    ),
+    "seconds": Role(
+        ("seconds", "request_time", "duration_s", "duration", "elapsed", "latency"), _is_number
+    ),
+    "request.headers": Role(("request/headers", "request_headers", "req_headers"), _is_headers),
+    "request.body": Role(("request/body", "request_body", "req_body"), lambda value: value != ""),
+    "response.headers": Role(
+        ("response/headers", "response_headers", "resp_headers", "res_headers"), _is_headers
+    ),
+    "response.body": Role(
+        ("response/body", "response_body", "resp_body", "res_body"), lambda value: value != ""
+    ),
+    "slots.code": Role(
+        ("error/code", "error.code", "error_code", "errorcode", "err_code", "code"), _is_text
+    ),
+    "slots.message": Role(
+        ("error/message", "error.message", "error_message", "err_message"), _is_text
+    ),
+}
+
+_NEEDED = ("status", "url")
+
+
+class RecordDraft(NamedTuple):
+    """A kind of record. ``pointers``: by part, such as ``response.body``. ``records``: how many of
+    the sample are of the kind, of so many ``lines``.
+    """
+
+    path: tuple[str, ...]
+    pointers: Mapping[str, str]
+    records: int
+    lines: int
+
+
+def draft_record(lines: Iterable[object]) -> RecordDraft | None:
+    """The kind of record that most lines have; None if none has a status and a URL.
+
+    ``lines``: texts, and rows of tables.
+    """
+    sample = [line for line in lines if line]
+    paths = Counter(path for line in sample for path in dict.fromkeys(_find_paths(line)))
+    drafts = [
+        draft
+        for path, _ in paths.most_common(20)
+        if (draft := _draft_along(path, sample)) is not None
+    ]
+    return max(drafts, key=_quality, default=None)
+
+
+def _quality(draft: RecordDraft) -> tuple[int, int, int]:
+    return draft.records, len(draft.pointers), -len(draft.path)
+
+
+def _find_paths(line: object) -> Iterator[tuple[str, ...]]:
+    """The ways from a line to what may be a record."""
+    if isinstance(line, str):
+        for name in LINE_FORMATS:
+            yield from _find_below((name,), line)
+        line = _parse(line)
+    if isinstance(line, dict | list):
+        yield ()
+        yield from _find_inside((), "", line, 0)
+
+
+def _find_below(path: tuple[str, ...], line: object) -> Iterator[tuple[str, ...]]:
+    """The ways by a path and on, if it leads from the line to a record."""
+    try:
+        found = next(unwrap(line, path), None)
+    except (NotWrapped, ItemTooLarge):
+        return
+    if found is not None and isinstance(found.value, dict):
+        yield path
+        if len(path) < _STEPS:
+            yield from _find_inside(path, "", found.value, 0)
+
+
+def _find_inside(
+    path: tuple[str, ...], pointer: str, value: object, depth: int
+) -> Iterator[tuple[str, ...]]:
+    """The ways into texts and lists of objects inside a value."""
+    if depth > _DEPTH:
+        return
+    if isinstance(value, str):
+        if "{" in value:
+            yield from _find_text((*path, pointer), value)
+        for name in LINE_FORMATS:
+            if LINE_FORMATS[name].fullmatch(value.strip("\r\n")):
+                yield from _find_text((*path, pointer, name), value)
+    elif isinstance(value, dict):
+        for name, item in list(value.items())[:_VALUES]:
+            inner = f"{pointer}/{str(name).replace('~', '~0').replace('/', '~1')}"
+            yield from _find_inside(path, inner, item, depth + 1)
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        yield (*path, f"{pointer}/*")
+        yield from _find_inside(path, f"{pointer}/*", value[0], depth + 1)
+
+
+def _find_text(path: tuple[str, ...], text: str) -> Iterator[tuple[str, ...]]:
+    """The ways by a path whose last steps are for a text."""
+    name = path[-1]
+    value = _parse(text) if name.startswith("/") else None
+    if name in LINE_FORMATS:
+        match = LINE_FORMATS[name].fullmatch(text.strip("\r\n"))
+        value = match.groupdict() if match is not None else None
+    if isinstance(value, dict):
+        yield path
+        if len(path) < _STEPS:
+            yield from _find_inside(path, "", value, 0)
+
+
+def _parse(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _draft_along(path: tuple[str, ...], lines: list[object]) -> RecordDraft | None:
+    """The kind of the records at the end of a path."""
+    records = [record for line in lines for record in _unwrap_line(line, path)]
+    places = [dict(_find_values("", record.value, 0)) for record in records]
+    pointers: dict[str, str] = {}
+    for part, role in _ROLES.items():
+        votes = Counter(
+            pointer
+            for found in places
+            for pointer, value in found.items()
+            if pointer not in pointers.values() and _rank(role, pointer) and role.fits(value)
+        )
+        if votes:
+            pointers[part] = max(votes, key=lambda each: (_rank(role, each), votes[each]))
+    if not all(part in pointers for part in _NEEDED):
+        return None
+    if "response.body" in pointers:
+        pointers = {part: at for part, at in pointers.items() if not part.startswith("slots.")}
+    if "milliseconds" in pointers:
+        pointers.pop("seconds", None)
+    needed = [pointers[part] for part in _NEEDED]
+    count = sum(all(look_up(record, pointer)[0] for pointer in needed) for record in records)
+    return RecordDraft(path, pointers, count, len(lines))
+
+
+def _unwrap_line(line: object, path: tuple[str, ...]) -> Iterator[Wrapped]:
+    if isinstance(line, str) and (not path or path[0].startswith("/")):
+        line = _parse(line)
+    try:
+        found = list(unwrap(line, path)) if line is not None else []
+    except (NotWrapped, ItemTooLarge):
+        return
+    yield from (record for record in found if isinstance(record.value, dict))
+
+
+def _find_values(pointer: str, value: object, depth: int) -> Iterator[tuple[str, object]]:
+    """The values in a record by their pointers, also those of lists of pairs."""
+    yield pointer, look_up(Wrapped(value), "")[1]
+    if depth > _DEPTH:
+        return
+    items: Iterable[tuple[object, object]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        pairs = (item for item in value if isinstance(item, dict) and "value" in item)
+        items = ((pair.get("key", pair.get("name")), pair["value"]) for pair in pairs)
+    for name, item in list(items)[:_VALUES]:
+        key = str(name).replace("~", "~0").replace("/", "~1")
+        yield from _find_values(f"{pointer}/{key}", item, depth + 1)
+
+
+def _rank(role: Role, pointer: str) -> int:
+    """How likely a pointer is that of a role by its name; 0: not at all."""
+    text = pointer.lower()
+    for number, name in enumerate(role.names):
+        if text.endswith(f"/{name}"):
+            return len(role.names) - number
+    return 0
