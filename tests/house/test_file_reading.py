@@ -18,6 +18,7 @@ OPENERS = {
     "compiler/faultspec/render/staging.py": "it writes",
     "compiler/faultspec/leaks/sentences.py": "a file of the package",
     "compiler/faultspec/language/examples.py": "a file of the package",
+    "compiler/faultspec/language/record_examples.py": "a file of the package",
     "compiler/faultspec/evolution/examples.py": "a file of the package",
     "compiler/faultspec/cli/__init__.py": "the null device",
     "compiler/faultspec/cli/files.py": "files of the package",

@@ -25,7 +25,7 @@ _URL = re.compile(r"(?:[A-Z]{3,7} )?(?:/|https?://)\S*(?: HTTP/\S+)?")
 
 class Role(NamedTuple):
     """A part of a record. ``names``: those it usually has, the likeliest first, of the last key of
-    its pointer or of several. ``fits``: whether a value may be it.
+    its pointer or of several. ``fits`` decides on a value.
     """
 
     names: tuple[str, ...]
