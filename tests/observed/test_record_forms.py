@@ -17,13 +17,18 @@ import pytest
 import yaml
 from backports import zstd
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from faultspec.cli import cli
 from faultspec.contract.model import Contract, build_contract
 from faultspec.language import read
 from faultspec.language.record_examples import record_examples
 from faultspec_conformance.observed.audit import AuditOptions, audit
+from faultspec_conformance.observed.formats.logs import read_log
+from faultspec_conformance.observed.formats.record import RecordedExchange
 from faultspec_conformance.results.model import Report
+from support.examples import examples
 
 RECORD = {"m": "GET", "u": "/orders/7", "s": 500, "code": "not_found"}
 WHERE = "method: /m, url: /u, status: /s, slots: {code: /code}"
@@ -173,6 +178,43 @@ def test_a_condition_on_what_is_around_a_record_holds(tmp_path: Path) -> None:
     kind = write_log(path, title)
     assert judged(path, kind).result.requests == 1
     assert judged(path, kind.replace(': "orders"', ': "prices"')).result.requests == 0
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["a", "s", "u", "key", "value", "stringValue", "arrayValue", "values"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=12,
+)
+STEPS = st.sampled_from(
+    ["/a", "/*", "/a/*", "/a/*/value", "/key/*/a/*", "/~1", "/0", "combined", "prefixed", "cri"]
+)
+POINTERS = st.sampled_from(["/s", "/a/s", "/../s", "/../../a", "/a/0/value", "/values/key"])
+
+
+@given(
+    line=JSON.map(json.dumps) | JSON.map(json.dumps).map(lambda text: json.dumps({"a": text})),
+    path=st.lists(STEPS, min_size=1, max_size=3),
+    status=POINTERS,
+    url=POINTERS,
+)
+@examples(300, steady=60)
+def test_any_line_is_judged_or_skipped(line: str, path: list[str], status: str, url: str) -> None:
+    """Whatever a line has, and wherever a kind looks for its parts, reading it ends without an
+    error: the next line is judged.
+    """
+    kind = json.dumps({"unwrap": path, "status": status, "url": url})
+    by = read(TAXONOMY.format(kind=f"{kind}, other: {KIND}"), "t.yaml").taxonomy
+    assert by is not None
+    stream = io.BytesIO(f"{line}\n{INNER}\n".encode())
+    found = list(read_log(stream, "a.log", build_contract(by)))
+    assert any(isinstance(item, RecordedExchange) for item in found[-1:])
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,54 @@ def test_an_item_that_a_refused_creation_leaves_is_found() -> None:
     assert "GET /rooms has a new item" in str(found[0][1])
 
 
+def busy_rooms(*, stores: bool) -> Script:
+    """Return a service that refuses rooms without a good name, and one name only the first time.
+    ``stores``: whether it stores what it refuses for its name.
+    """
+    kept: list[dict[str, Any]] = []
+    seen: set[str] = set()
+
+    def script(request: Request) -> Response:
+        if request.method == "GET":
+            return answer(200, kept)
+        sent = json.loads(request.body)
+        is_new = sent["name"] not in seen
+        seen.add(sent["name"])
+        if sent["name"].startswith("bad"):
+            kept.extend([{**sent, "id": f"room-{len(kept)}"}] if stores else [])
+            return answer(400, {"code": "malformed"})
+        if sent["name"] == "busy" and is_new:
+            return answer(400, {"code": "malformed"})
+        kept.append({**sent, "id": f"room-{len(kept)}"})
+        return answer(201, kept[-1])
+
+    return script
+
+
+@pytest.mark.parametrize("stores", [True, False])
+@pytest.mark.parametrize("order", [("bad 12345abcde", "busy"), ("busy", "bad 12345abcde")])
+def test_a_creation_that_is_refused_only_once_hides_no_other(
+    stores: bool, order: tuple[str, ...]
+) -> None:
+    """Of the creations with one status and code, one that is refused again shows whether something
+    is left; that others are accepted then is no excuse.
+    """
+    paths = {"/rooms": {"get": OK, "post": {**OK, **BODY}}}
+    config = ServiceConfig(limits=Limits(writes=True, requests=200))
+    session = http_session(
+        busy_rooms(stores=stores), TAXONOMY, config, {**DOCUMENT, "paths": paths}
+    )
+    session.turn = session.kinds
+    session.call(ordinary_request(session, session.operation("POST", "/rooms")))
+    session.call(RequestSpec("GET", "/rooms"))
+    for name in order:
+        body = {"name": name, "note": f"noted 98765{name[-3:]}"}
+        session.call(RequestSpec("POST", "/rooms", body=body))
+    session.record_results(refused_writes(session))
+    found = {one.kind for one in session.observations.outcomes if one.clause == "writes/refused"}
+    assert found == {"failed" if stores else "passed"}
+
+
 @pytest.mark.parametrize("moving", ["", "reads", "once"])
 def test_what_changes_by_itself_is_not_blamed(moving: str) -> None:
     """A counter of reads, or a state that follows the creation, is not an effect of a refused

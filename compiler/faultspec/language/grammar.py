@@ -63,10 +63,13 @@ class Anything:
 
 
 class Many(NamedTuple):
-    """A list of at least ``least`` items; texts and numbers in it are unique."""
+    """A list of at least ``least`` items. Texts and numbers in it are unique, unless it ``repeats``
+    them.
+    """
 
     item: "Type"
     least: int = 0
+    repeats: bool = False
 
 
 class Named(NamedTuple):
@@ -272,7 +275,7 @@ def _check_list(type: Many, value: list[object], path: Path) -> Iterator[Grammar
     for index, item in enumerate(value):
         at = (*path, index)
         yield from check_data(type.item, item, at)
-        if isinstance(item, (list, dict)) or item is UNREADABLE:
+        if type.repeats or isinstance(item, (list, dict)) or item is UNREADABLE:
             continue
         if (node_kind(item), item) in found:
             message, hint = f"`{_short(item)}` is in this list twice", "keep one of the two"

@@ -102,13 +102,13 @@ def _inline(type: Type) -> dict[str, Any]:
             found = {"type": "integer", "minimum": low, "maximum": high}
         case Number(low, high):
             found = {"type": "number", "minimum": low, "maximum": high}
-        case Many(item, least):
-            scalar = {"mapping", "list"}.isdisjoint(node_kinds(item))
+        case Many(item, least, repeats):
+            unique = not repeats and {"mapping", "list"}.isdisjoint(node_kinds(item))
             found = {
                 "type": "array",
                 "items": _reference(item),
                 "minItems": least or None,
-                "uniqueItems": scalar or None,
+                "uniqueItems": unique or None,
             }
         case Named(value, key, optional, least):
             names = None if key.pattern is None else {"pattern": _anchor(key.pattern, optional)}

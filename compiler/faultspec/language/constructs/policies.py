@@ -299,7 +299,7 @@ RECORDING = Record(
             "Values by pointer that identify lines of this kind; default all lines.",
         ),
         "unwrap": Key(
-            WORDS,
+            Either((Text(), Many(Text(), 1, repeats=True))),
             "The way from a line to its record. A step is a pointer, whose `*` is each item of a "
             "list; text that it finds is read as JSON. For text of another form, a step is a "
             "format (" + ", ".join(LINE_FORMATS) + ") or an expression of all of it, with named "

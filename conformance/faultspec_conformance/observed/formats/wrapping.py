@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from faultspec.exchange.expressions import UncheckableExpression, search
@@ -55,17 +56,26 @@ def look_up(record: Wrapped, pointer: str) -> tuple[bool, object]:
     `..` leads to what the record was taken out of. A key leads into a list of pairs of a key and a
     value as well. A value of OpenTelemetry stands for what it contains.
     """
-    place, keys = record, steps(pointer)
-    while keys[:1] == [".."]:
-        if place.around is None:
-            return False, None
-        place, keys = place.around, keys[1:]
+    place: Wrapped | None = record
+    levels, keys = _split(pointer)
+    for _ in range(levels):
+        place = place.around if place is not None else None
+    if place is None:
+        return False, None
     value = place.value
     for key in keys:
         exists, value = _enter(value, key)
         if not exists:
             return False, None
     return True, _plain(value)
+
+
+@lru_cache(maxsize=1024)  # the pointers of a taxonomy, for each of any number of records
+def _split(pointer: str) -> tuple[int, tuple[str, ...]]:
+    """How many steps a pointer leads out, and the keys behind them."""
+    keys = steps(pointer)
+    levels = next((number for number, key in enumerate(keys) if key != ".."), len(keys))
+    return levels, tuple(keys[levels:])
 
 
 def _take(place: Wrapped, step: str) -> Iterator[Wrapped]:
@@ -141,7 +151,7 @@ def _enter(value: object, key: str) -> tuple[bool, object]:
 
 def _plain(value: object) -> object:
     """The content of a value of OpenTelemetry; any other value as it is."""
-    while isinstance(value, dict) and len(value) == 1 and not _TYPED.isdisjoint(value):
+    while type(value) is dict and len(value) == 1 and not _TYPED.isdisjoint(value):
         ((name, value),) = value.items()
         if name in ("arrayValue", "kvlistValue") and isinstance(value, dict):
             value = value.get("values", [])
