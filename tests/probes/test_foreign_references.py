@@ -91,7 +91,7 @@ class Rooms:
         headers = dict(request.headers)
         who, key = headers.get("Authorization"), headers.get("Idempotency-Key", "")
         parts = urlsplit(request.target)
-        if request.method == "GET":
+        if request.method in ("GET", "HEAD"):
             return self.get(parts.path, dict(parse_qsl(parts.query)), who)
         if key in self.keys:
             status = 200 if self.sin == "replays-with-200" else self.keys[key].status

@@ -65,6 +65,9 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\
 #: A validator that never matches, to detect a precondition that is checked before the tenant.
 _NEVER_GIVEN = '"faultspec-never-given"'
 
+#: A value that hardly any member allows.
+_ODD_VALUE = {"faultspec": True}
+
 #: The name of a member that holds an id.
 _ID = re.compile(r"(?:^|[_-])id$|Id$")
 
@@ -149,24 +152,33 @@ def _check_items(
     comparison = _Comparison(
         session=session, rule=rule, resource=resource, stranger=stranger, evidence=evidence
     )
-    # A service that requires a precondition may check for it, too, before it checks the tenant.
-    requires = any(code.http.allows(428) for code in session.taxonomy.shared_live_codes())
     for operation in _item_operations(session, resource.kind):
         if comparison.of_colleague and lies_below(operation, resource.kind):
             continue  # such as a request for access
-        both = requires and operation.writes
-        for condition in (_NEVER_GIVEN, None) if both else (_NEVER_GIVEN,):
-            yield from attempt(comparison.outcomes(operation, condition), _CLAUSE)
+        for form in _forms(session, operation):
+            yield from attempt(comparison.outcomes(operation, form), _CLAUSE)
             if comparison.has_namesake() or comparison.privileged:
                 return
 
 
+def _forms(session: HttpSession, operation: ServiceOperation) -> Iterator["_Form"]:
+    """The forms of a request to an operation: what a service may check before the tenant."""
+    yield _Form(condition=_NEVER_GIVEN)
+    if operation.writes and any(
+        code.http.allows(428) for code in session.taxonomy.shared_live_codes()
+    ):
+        yield _Form(condition=None)
+    if operation.method in ("PUT", "PATCH") and is_json_write(operation):
+        yield _Form(condition=_NEVER_GIVEN, is_malformed=True)
+
+
 def _item_operations(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
     """Return the operations on an item's path, then those below it; reads come first, the deletion
-    last.
+    last. Frameworks answer HEAD where a service answers GET.
     """
     item = shape_of(kind.item or "")
     found = [operation for role in _CHANGED if (operation := kind.operation(role)) is not None]
+    found += [replace(read, method="HEAD") for read in found if read.method == "GET"]
     for operation in session.description.operations:
         here = shape_of(operation.template) == item and operation.method in ("GET", "PUT", "PATCH")
         if (here or lies_below(operation, kind)) and operation not in found:
@@ -174,6 +186,16 @@ def _item_operations(session: HttpSession, kind: ResourceKind) -> list[ServiceOp
     delete = kind.operation("delete")
     ordered = sorted(found, key=lambda operation: operation.writes)
     return [*ordered, *([delete] if delete is not None else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A form of a request. ``condition``: the value of `If-Match` of a write. ``is_malformed``: the
+    members of its body have values of another type.
+    """
+
+    condition: str | None
+    is_malformed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +225,10 @@ class _Comparison:
     refused: bool = False
     privileged: bool = False
 
-    def outcomes(self, operation: ServiceOperation, condition: str | None) -> Iterator[ProbeResult]:
-        """Compare one operation. ``condition``: the value of `If-Match` of a write."""
+    def outcomes(self, operation: ServiceOperation, form: _Form) -> Iterator[ProbeResult]:
+        """Compare one operation."""
         resource, kind = self.resource, self.resource.kind
-        foreign = _Answer(self._ask(operation, resource.id, condition), resource.id)
+        foreign = _Answer(self._ask(operation, resource.id, form), resource.id)
         if operation.method != "DELETE" or not {"404", "410"} & set(operation.responses):
             yield AbsentIdRequest(operation.name)  # else its success is judged by `unknown-ids`
         # A change of an item is compared with one of a missing item, because services often look
@@ -216,7 +238,7 @@ class _Comparison:
             self.refused = True
             yield passed(_CLAUSE)
             return
-        nothing = self._ask_absent(operation, condition)
+        nothing = self._ask_absent(operation, form)
         yield check_absent_item(self.session, kind, operation, nothing.observation)
         if operation.method == "GET":
             self.known = nothing
@@ -233,7 +255,7 @@ class _Comparison:
             yield failed(_CLAUSE, message, resource.creation, foreign.observation)
         else:
             self.refused = True
-            yield self._check_refusal(operation, condition, foreign, nothing)
+            yield self._check_refusal(operation, form, foreign, nothing)
 
     @property
     def of_colleague(self) -> bool:
@@ -267,7 +289,7 @@ class _Comparison:
     def _check_refusal(
         self,
         operation: ServiceOperation,
-        condition: str | None,
+        form: _Form,
         foreign: _Answer,
         nothing: _Answer,
     ) -> Outcome:
@@ -275,7 +297,7 @@ class _Comparison:
         subject, answer = self._subject(operation), foreign.observation
         differences = self._differences(foreign, nothing)
         if differences:
-            moving = self._differences(nothing, self._ask_absent(operation, condition))
+            moving = self._differences(nothing, self._ask_absent(operation, form))
             differences = {name: text for name, text in differences.items() if name not in moving}
         if differences:
             first = next(iter(differences.values()))
@@ -311,16 +333,16 @@ class _Comparison:
         owner = "owner" if self.of_colleague else "tenant"
         return f"{operation.name} of another {owner}'s {self.resource.kind.name}"
 
-    def _ask_absent(self, operation: ServiceOperation, condition: str | None) -> _Answer:
+    def _ask_absent(self, operation: ServiceOperation, form: _Form) -> _Answer:
         identifier = sampling.other_identifier(self.session.source, self.resource.id)
         canary = Canary("id", str(identifier))
-        return _Answer(self._ask(operation, identifier, condition, canary), identifier)
+        return _Answer(self._ask(operation, identifier, form, canary), identifier)
 
     def _ask(
         self,
         operation: ServiceOperation,
         identifier: object,
-        condition: str | None,
+        form: _Form,
         *canaries: Canary,
     ) -> Observation:
         names, values = operation.placeholders, self.resource.values
@@ -330,7 +352,9 @@ class _Comparison:
         spec = self._request(operation, filled)
         spec = replace(spec, correlation="valid", canaries=canaries)
         if operation.writes:
-            spec = replace(spec, headers={**spec.headers, "If-Match": condition})
+            spec = replace(spec, headers={**spec.headers, "If-Match": form.condition})
+        if form.is_malformed and isinstance(spec.body, dict):
+            spec = replace(spec, body=dict.fromkeys(spec.body, _ODD_VALUE))
         return self.session.call(spec)
 
     def _differences(self, one: _Answer, two: _Answer) -> dict[str, str]:
