@@ -23,6 +23,7 @@ surfaces:
 codes:
   forbidden: {summary: Not yours, domain: request, http: 403, retriable: none, client_action: none, effect: none}
   absent: {summary: Not there, domain: request, http: [404, 405], retriable: none, client_action: none, effect: none}
+  wrong: {summary: No colour, domain: request, http: 400, retriable: none, client_action: none, effect: none}
   stale: {summary: Changed, domain: request, http: 412, retriable: none, client_action: refetch, effect: none}
   needed: {summary: Say which, domain: request, http: 428, retriable: none, client_action: refetch, effect: none}
 privacy:
@@ -31,11 +32,17 @@ privacy:
 
 
 def things(
-    *, read_reveals: bool = False, creates: bool = True, asks_first: bool = False
+    *,
+    read_reveals: bool = False,
+    creates: bool = True,
+    asks_first: bool = False,
+    validates_first: bool = False,
+    head_reveals: bool = False,
 ) -> Starlette:
     """The things of all tenants, under names of the caller's choice: a PUT makes one, unless
     another tenant has it. ``creates``: else a PUT only changes. ``asks_first``: the service checks
-    the version of a thing before it checks the tenant.
+    the version of a thing before it checks the tenant; ``validates_first``: the body.
+    ``head_reveals``: HEAD finds a thing of any tenant.
     """
     owners: dict[str, str] = {}
 
@@ -59,6 +66,15 @@ def things(
             and "If-Match" not in request.headers
         ):
             return refusal(428, "needed")
+        if head_reveals and request.method == "HEAD" and owner is not None:
+            return JSONResponse({"id": name})
+        if (
+            validates_first
+            and request.method == "PUT"
+            and owner is not None
+            and not isinstance((await request.json()).get("colour"), str)
+        ):
+            return refusal(400, "wrong")
         if owner not in (None, who) or ((request.method == "GET" or not creates) and owner is None):
             return refusal(403, "forbidden")
         if request.method == "PUT" and owner is None and "If-Match" in request.headers:
@@ -147,6 +163,18 @@ def test_a_precondition_that_is_checked_first_proves_nothing(tmp_path: Path) -> 
     assert concealment(tmp_path, things(creates=False, asks_first=True), "200") == [
         "PUT /things/{name}"
     ]
+
+
+def test_a_body_that_is_checked_before_the_tenant_reveals_a_thing(tmp_path: Path) -> None:
+    """A change with a body of other types is refused alike for a foreign thing and for none."""
+    app = things(creates=False, validates_first=True)
+    assert concealment(tmp_path, app, "200") == ["PUT /things/{name}"]
+
+
+def test_head_conceals_what_get_conceals(tmp_path: Path) -> None:
+    """Frameworks answer HEAD where a service answers GET, and no document mentions it."""
+    app = things(creates=False, head_reveals=True)
+    assert concealment(tmp_path, app, "200") == ["HEAD /things/{name}"]
 
 
 def stock(*, shared: bool) -> Starlette:
