@@ -126,6 +126,63 @@ def test_a_number_beyond_the_list_is_sent_without_a_document(start: str, tmp_pat
     assert ("service/no-crash", "GET /rows") in found
 
 
+def test_a_query_is_guessed_without_a_document(tmp_path: Path) -> None:
+    """A route whose query nobody described gets texts by the usual names and by the members of its
+    items. A number that is checked first hides none of them, and a text with open brackets is one.
+    """
+    app = FastAPI(openapi_url=None)
+
+    @app.get("/racks")
+    def list_racks(request: Request) -> list[dict[str, str]]:
+        if not request.query_params.get("limit", "1").isdecimal():
+            raise HTTPException(400, "limit")
+        site = request.query_params.get("site", "north")
+        if site != "north":
+            raise HTTPException(503, f"cannot connect to {LEAKED}")
+        return [{"site": "north"}]
+
+    @app.get("/search")
+    def search(q: str = "") -> list[str]:
+        return re.findall(q, "Emma")
+
+    with serving(app) as url:
+        paths = ("--path", "/racks", "--path", "/search")
+        done = faultspec("conform", url, *paths, "--no-sweep", "--format", "json", cwd=tmp_path)
+    found = {(each["clause"], each["operation"]) for each in json.loads(done.stdout)["findings"]}
+    assert {("leaks/connection-string", "GET /racks"), ("service/no-crash", "GET /search")} <= found
+
+
+def test_a_named_write_is_tried_where_writes_are_allowed(tmp_path: Path) -> None:
+    """A line of `paths` names a route that takes JSON: a run that may write sends it bodies that
+    cannot be read, without a document.
+    """
+    app = FastAPI(openapi_url=None)
+    sent: list[str] = []
+
+    @app.post("/racks")
+    async def create_rack(request: Request) -> None:
+        sent.append(request.method)
+        await request.json()  # a ValueError is a crash
+
+    @app.get("/racks")
+    def list_racks() -> list[str]:
+        return []
+
+    assert faultspec("init", cwd=tmp_path).returncode == 0
+    with serving(app) as url:
+        for writes in (False, True):
+            (tmp_path / "conformance.yaml").write_text(
+                f"taxonomy: taxonomy.yaml\ntarget: {{http: {url!r}}}\npaths: [POST /racks]\n"
+                f"limits: {{requests: 300, seconds: 60, writes: {str(writes).lower()}}}\n"
+            )
+            done = faultspec(
+                "conform", "conformance.yaml", "--no-sweep", "--format", "json", cwd=tmp_path
+            )
+            report = json.loads(done.stdout)
+            found = {(each["clause"], each["operation"]) for each in report["findings"]}
+            assert (("service/no-crash", "POST /racks") in found, bool(sent)) == (writes, writes)
+
+
 #: Errors of a behaving service that a first look finds: two shapes.
 TWO_SHAPES = {"fastapi": {"framework/unknown-id"}}
 

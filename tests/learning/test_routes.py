@@ -13,6 +13,7 @@ from faultspec_conformance.learning.routes import (
     describe_routes,
     item_path,
     merge_routes,
+    read_router_path,
     route_of,
     sibling_path,
     with_last_placeholder,
@@ -45,6 +46,29 @@ def test_a_route_leads_back_to_its_path(segments: list[str]) -> None:
     path = "/" + "/".join(segments)
     assert route_of(Mention(path)).target == path
     assert with_last_placeholder(LearnedRoute(path)).target == path
+
+
+@pytest.mark.parametrize(
+    ("written", "method", "path"),
+    [
+        ("/orders/17", "GET", "/orders/17"),
+        ("/orders/{order}?page=2", "GET", "/orders/{order}?page=2"),
+        ("GET /orders/{id}", "GET", "/orders/{id}"),
+        ("POST /orders", "POST", "/orders"),
+        ("/orders/:id/lines/:line?q=:x", "GET", "/orders/{id}/lines/{line}?q=:x"),
+        ("/orders/:id(\\d+)", "GET", "/orders/{id}"),
+        ("/orders/<order>/<int:line>", "GET", "/orders/{order}/{line}"),
+        ("/orders/{id:int}/{tag:[a-z]{2}}", "GET", "/orders/{id}/{tag}"),
+        ("/files/{path...}", "GET", "/files/{path}"),
+        ("GET /orders/{$}", "GET", "/orders/"),
+        ("/orders/17:cancel", "GET", "/orders/17:cancel"),
+    ],
+)
+def test_a_path_is_read_as_routers_write_it(written: str, method: str, path: str) -> None:
+    """Placeholders of Express, Flask, Django, Starlette, chi and Go are placeholders; a colon
+    within a segment or a query is none.
+    """
+    assert read_router_path(written) == (method, path)
 
 
 def test_a_place_keeps_its_slash() -> None:

@@ -118,6 +118,23 @@ def test_only_what_lies_below_the_address_is_asked() -> None:
     assert all(request.startswith("GET /api") and "api-v2" not in request for request in asked)
 
 
+def test_the_address_may_be_a_page() -> None:
+    """An address with a path is asked for itself, and its items are routes."""
+    pages = {"/api/pets": {"items": [{"id": 7}]}, "/api/pets/7": {}}
+    found, *_ = explored(fixed(pages), replace(CONFIG, http=f"{HERE}/api/pets"))
+    assert names(found) == {"GET /api/pets", "GET /api/pets/{id}"}
+
+
+def test_a_named_write_takes_json_and_is_not_sent() -> None:
+    """`POST /things` names a route with a body of JSON; the search asks for it by GET alone."""
+    config = replace(CONFIG, paths=("POST /things", "PATCH /things/:id", "DELETE /things/:id"))
+    found, asked, _ = explored(fixed({"/things": [{"id": 7}], "/things/7": {}}), config)
+    with_body = {one.name for one in found.operations if one.body is not None}
+    assert with_body == {"POST /things", "PATCH /things/{id}"}
+    assert "DELETE /things/{id}" in names(found)
+    assert {request.partition(" ")[0] for request in asked} == {"GET"}
+
+
 def test_a_session_is_not_ended() -> None:
     """A path that ends the session of the caller is not asked for; its credentials are sent."""
     caller = Identity("caller", (("Authorization", "Bearer t"),))

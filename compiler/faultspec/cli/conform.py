@@ -462,9 +462,14 @@ def _parse_header(header: str) -> tuple[str, str]:
 
 
 def _check_path(path: str) -> None:
-    if re.fullmatch(r"/(?!/)[\x21-\x7e]{0,500}", path) is None:
+    from faultspec_conformance.config.form import PATH_PATTERN
+
+    if re.fullmatch(PATH_PATTERN, path) is None:
         # It may have a token in its query, so it is not quoted.
-        message = "give a path, such as /orders/17 or '/orders/{id}', without host and blanks"
+        message = (
+            "give a path, such as /orders/17, '/orders/{id}' or 'POST /orders', without host and "
+            "other blanks"
+        )
         raise click.BadParameter(message, param_hint="--path")
 
 

@@ -27,8 +27,11 @@ _HEADER_NAME = Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 to
 _HEADERS = Named(Either((Text(blank=True), Number())), _HEADER_NAME)
 _HEADERS_OF_CALL = Named(Either((Text(blank=True), Number(), Nothing())), _HEADER_NAME)
 _QUERY = Named(Either((Text(blank=True), Number(), Flag())))
-#: A path below the address, perhaps with a query.
-_PATH = Text(r"/(?!/)[\x21-\x7e]{0,500}", "a path such as /orders/17, without host and blanks")
+#: A path below the address, perhaps with a method before it and a query behind.
+PATH_PATTERN = r"(?:(?:GET|POST|PUT|PATCH|DELETE) )?/(?!/)[\x21-\x7e]{0,500}"
+_PATH = Text(
+    PATH_PATTERN, "a path such as /orders/17 or `POST /orders`, without host and other blanks"
+)
 
 _POINTER = Text(r"(/([^~/]|~[01])*)*", "a JSON Pointer such as /id (RFC 6901)")
 _VARIABLE_NAME = Text(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable")
@@ -566,7 +569,9 @@ CONFIGURATION = Record(
         "paths": Key(
             Many(_PATH, 1),
             "Paths of a service without an OpenAPI document, such as `/orders/17` or "
-            "`/search?q=tea`. The run asks for them by GET, and learns routes from the answers.",
+            "`/search?q=tea`, or as the router of the service writes them: `/orders/:id`. The run "
+            "asks for them by GET, and learns routes from the answers. `POST /orders` names a "
+            "route that takes JSON.",
         ),
         "audit": Key(_AUDIT, "How support reads the record of a failure by the id in its answer."),
         "skip": Key(

@@ -25,6 +25,13 @@ _VOLATILE = re.compile(r"[0-9a-f]{8,}|\d+", re.IGNORECASE)
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
+#: Placeholders as routers write them: `<int:id>` (Flask, Django), `{id:int}` and `{id:[0-9]+}`
+#: (Starlette, chi), `{path...}` (Go), `:id` (Express, Gin). Go's `{$}` is the end of a path.
+_CONVERTED = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
+_BRACED = re.compile(r"\{(\w+)(?:\.\.\.|:(?:[^{}]|\{[^{}]*\})*)\}")
+_COLON = re.compile(r"(?<=/):([A-Za-z_]\w*)(?:\([^()/]*\))?(?=/|$)")
+_END = re.compile(r"\{\$\}$")
+
 
 AnswerForm = tuple[int | None, str, str]
 """Status, media type and text of an answer."""
@@ -34,7 +41,8 @@ AnswerForm = tuple[int | None, str, str]
 class LearnedRoute:
     """A route. ``examples``: values of its placeholders by name. ``query``: names of its query with
     a value, None if none was seen. ``methods``: others than GET. ``status``: that of the answer to
-    GET; None if it was not asked. ``media_type``: that of a success.
+    GET; None if it was not asked. ``media_type``: that of a success. ``takes_json``: whether its
+    writes have a body of JSON, because the user names them.
     """
 
     template: str
@@ -43,6 +51,7 @@ class LearnedRoute:
     methods: tuple[str, ...] = ()
     status: int | None = None
     media_type: str = ""
+    takes_json: bool = False
 
     @property
     def shape(self) -> str:
@@ -68,6 +77,17 @@ def route_of(mention: Mention) -> LearnedRoute:
             segments[index] = _name(segments, index, examples, segment)
     methods = () if mention.method == "GET" else (mention.method,)
     return LearnedRoute("/".join(segments), examples, dict(mention.query), methods)
+
+
+def read_router_path(text: str) -> tuple[str, str]:
+    """The method and the path of a route as a router writes it: ``GET /orders/:id`` is
+    ``("GET", "/orders/{id}")``. Without a method it is GET.
+    """
+    first, blank, rest = text.partition(" ")
+    path, mark, query = (rest if blank else first).partition("?")
+    for pattern in (_CONVERTED, _BRACED, _COLON):
+        path = pattern.sub(r"{\1}", path)
+    return first if blank else "GET", _END.sub("", path) + mark + query
 
 
 def with_last_placeholder(route: LearnedRoute) -> LearnedRoute:
@@ -115,6 +135,7 @@ def merge_routes(known: LearnedRoute, other: LearnedRoute) -> LearnedRoute:
         methods=tuple(dict.fromkeys((*known.methods, *other.methods))),
         status=known.status if known.status is not None else other.status,
         media_type=known.media_type or other.media_type,
+        takes_json=known.takes_json or other.takes_json,
     )
 
 
@@ -151,10 +172,18 @@ def describe_routes(routes: Iterable[LearnedRoute], base: str) -> Description:
     ordered = sorted(routes, key=_usefulness)
     for route in ordered:
         read_it = {"get": _get(route)} if "GET" not in route.methods else {}
-        others: dict[str, Json] = {method.lower(): {"responses": {}} for method in route.methods}
+        others: dict[str, Json] = {
+            method.lower(): _write(route, method) for method in route.methods
+        }
         paths[route.template] = {**read_it, **others}
     document = {"openapi": "3.1.0", "info": {"title": "Service", "version": "1"}, "paths": paths}
     return replace(read(document, base=""), base=base.rstrip("/"), learned=True)
+
+
+def _write(route: LearnedRoute, method: str) -> Json:
+    body: Json = {"requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}}}
+    takes_body = route.takes_json and method != "DELETE"
+    return {"parameters": _path_parameters(route), "responses": {}, **(body if takes_body else {})}
 
 
 def _usefulness(route: LearnedRoute) -> tuple[bool, bool, bool]:
@@ -162,8 +191,8 @@ def _usefulness(route: LearnedRoute) -> tuple[bool, bool, bool]:
     return not succeeds, "json" not in route.media_type, bool(route.examples)
 
 
-def _get(route: LearnedRoute) -> Json:
-    parameters = [
+def _path_parameters(route: LearnedRoute) -> list[Json]:
+    return [
         {
             "name": name,
             "in": "path",
@@ -173,6 +202,10 @@ def _get(route: LearnedRoute) -> Json:
         }
         for name in _PLACEHOLDER.findall(route.template)
     ]
+
+
+def _get(route: LearnedRoute) -> Json:
+    parameters = _path_parameters(route)
     parameters += [
         {
             "name": name,

@@ -22,7 +22,7 @@ from faultspec_conformance.session.resources import created_path
 
 
 @dataclass(frozen=True, slots=True)
-class _OddText:
+class OddText:
     """A text of a form that services forget. ``what``: it in words."""
 
     what: str
@@ -30,19 +30,22 @@ class _OddText:
 
 
 #: One text that has them all, which costs one request where a service accepts it.
-_TOGETHER = _OddText("a quote, wildcards, a backslash and an emoji", "O'N\"%_\\ \U0001f600")
+TOGETHER = OddText(
+    "a quote, wildcards, open brackets, a backslash and an emoji", "O'N\"%_([\\ \U0001f600"
+)
 
 #: The same one by one, for services that refuse the text that has them all.
 _ALONE = (
-    _OddText("a quote", "O'Neil"),
-    _OddText("an emoji", "ok \U0001f600"),
-    _OddText("a percent sign and an underscore", "50%_"),
-    _OddText("a backslash", "a\\b"),
-    _OddText("a double quote", 'a"b'),
+    OddText("a quote", "O'Neil"),
+    OddText("an emoji", "ok \U0001f600"),
+    OddText("a percent sign and an underscore", "50%_"),
+    OddText("a backslash", "a\\b"),
+    OddText("a double quote", 'a"b'),
+    OddText("open brackets", "a([b"),
 )
 
 #: Control characters but NUL, which many services refuse.
-_CONTROLS = _OddText("control characters", "a\x01\t\x7fb")
+_CONTROLS = OddText("control characters", "a\x01\t\x7fb")
 
 #: Requests with odd texts in queries, and in bodies.
 _QUERIES, _BODIES = 24, 40
@@ -55,7 +58,7 @@ def odd_queries(session: HttpSession) -> Iterator[ProbeResult]:
     turns = [pair for turn in zip_longest(*places) for pair in turn if pair is not None]
     requests = (
         (odd, operation, parameter)
-        for odds in ((_TOGETHER,), (_CONTROLS,), _ALONE)
+        for odds in ((TOGETHER,), (_CONTROLS,), _ALONE)
         for operation, parameter in turns
         for odd in odds
     )
@@ -68,7 +71,7 @@ def odd_queries(session: HttpSession) -> Iterator[ProbeResult]:
         sent += 1
         yield from attempt(_ask(session, odd, operation, parameter))
         last = session.knowledge.exchanges[-1:]
-        if odd is _TOGETHER and any(answer.status in INVALID_INPUT for answer in last):
+        if odd is TOGETHER and any(answer.status in INVALID_INPUT for answer in last):
             refused.add(place)
 
 
@@ -85,7 +88,7 @@ def _free_parameters(
 
 
 def _ask(
-    session: HttpSession, odd: _OddText, operation: ServiceOperation, parameter: OperationParameter
+    session: HttpSession, odd: OddText, operation: ServiceOperation, parameter: OperationParameter
 ) -> Iterator[ProbeResult]:
     most = session.description.schema(parameter.schema).get("maxLength")
     text = odd.text[:most] if isinstance(most, int) else odd.text
@@ -101,7 +104,7 @@ def odd_bodies(session: HttpSession) -> Iterator[ProbeResult]:
         return
     items, sent = FreshItems(session), 0
     operations = json_writes(session)[:MOST_OPERATIONS]
-    for odd in (_TOGETHER, _CONTROLS):
+    for odd in (TOGETHER, _CONTROLS):
         for operation in operations:
             if sent < _BODIES:
                 sent += 2
@@ -109,18 +112,18 @@ def odd_bodies(session: HttpSession) -> Iterator[ProbeResult]:
 
 
 def _write(
-    session: HttpSession, items: FreshItems, operation: ServiceOperation, odd: _OddText
+    session: HttpSession, items: FreshItems, operation: ServiceOperation, odd: OddText
 ) -> Iterator[ProbeResult]:
     """Write a body whose free texts are all odd; if that is refused, each of them alone."""
     answer = _send(session, items, operation, odd=odd)
-    if answer is not None and answer.status in INVALID_INPUT and odd is _TOGETHER:
+    if answer is not None and answer.status in INVALID_INPUT and odd is TOGETHER:
         names = [name for name, _ in _free_members(session, operation)]
         for name, alone in islice(_pair(names), 2 * len(_ALONE)):
             _send(session, items, operation, odd=alone, only=name)
     yield from ()
 
 
-def _pair(names: list[str]) -> Iterator[tuple[str, _OddText]]:
+def _pair(names: list[str]) -> Iterator[tuple[str, OddText]]:
     """Yield each name with an odd text alone, and so on until each name had each text."""
     for turn in range(len(_ALONE)):
         for place, name in enumerate(names):
@@ -132,7 +135,7 @@ def _send(
     items: FreshItems,
     operation: ServiceOperation,
     *,
-    odd: _OddText,
+    odd: OddText,
     only: str | None = None,
 ) -> Observation | None:
     """Send a body with odd texts, and read what it made. Return None if it has no free text."""
@@ -157,7 +160,7 @@ def _send(
     return answer
 
 
-def _fitting(session: HttpSession, odd: _OddText, most: int | None) -> str:
+def _fitting(session: HttpSession, odd: OddText, most: int | None) -> str:
     """Return an odd text with new characters at its end, as far as there is room for them."""
     text = f"{odd.text} {session.tokens.hex(4)}"
     return text if most is None else text[:most]

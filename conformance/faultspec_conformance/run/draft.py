@@ -75,7 +75,12 @@ def _paths(description: Description) -> Iterator[str]:
         for operation in description.operations
         if description.learned and operation.method == "GET"
     ]
-    shown = [path for path in found if path is not None]
+    written = [
+        operation.name
+        for operation in description.operations
+        if description.learned and operation.method != "GET" and operation.body is not None
+    ]
+    shown = [*(path for path in found if path is not None), *written]
     if shown:
         yield "# Without an OpenAPI document, the run learns routes from answers to these paths."
         yield f"paths: [{', '.join(map(quote_scalar, shown))}]"

@@ -30,6 +30,7 @@ from faultspec_conformance.learning.routes import (
     describe_routes,
     item_path,
     merge_routes,
+    read_router_path,
     route_of,
     sibling_path,
     with_last_placeholder,
@@ -143,8 +144,9 @@ class _Search:
         document of the service if an answer is one.
         """
         self._begin()
-        for route in self._read_named():
-            found = self._follow(route, named=True)
+        own = (LearnedRoute(self.base),) if self.base else ()
+        for route in (*own, *self._read_named()):
+            found = self._follow(route, named=route not in own)
             if found is not None:
                 return found
         for place in ("/", *_DOCUMENTS, *_PAGES):
@@ -188,11 +190,13 @@ class _Search:
         self._unknown = UnknownAnswer(forms)
 
     def _read_named(self) -> Iterator[LearnedRoute]:
-        for path in self.target.paths:
+        for text in self.target.paths:
+            method, path = read_router_path(text)
             complete = path if f"{path}/".startswith(f"{self.base}/") else self.base + path
             mention = read_reference(complete, self.driver.base)
             if mention is not None:
-                yield route_of(mention)
+                route = route_of(replace(mention, method=method))
+                yield replace(route, takes_json=method != "GET")
 
     def _enqueue(self, mentions: Iterable[Mention]) -> None:
         self._queue += (
@@ -281,7 +285,7 @@ class _Search:
         """Look for the items of a collection: by an id that the answer shows, else by an unknown
         one.
         """
-        if path.rstrip("/") == self.base or not self._is_new(item_path(template, "{}")):
+        if path == "/" or not self._is_new(item_path(template, "{}")):
             return
         items = list_items(decode_body(answer.body, response_media_type(answer)).value)
         shown = id_of_item(items[0], "id") if items else None
