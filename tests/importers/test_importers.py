@@ -608,7 +608,7 @@ def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
     }
     assert known.operations["read_cart"].codes == ("gone", "locked", "conflict")
     shapes = [found.data["envelopes"][name]["shape"] for name in known.codes["conflict"].envelopes]
-    assert shapes == (["$body", {"title?": "$message"}])[:: 1 if turned else -1]
+    assert shapes == (["$message", {"title?": "$message"}])[:: 1 if turned else -1]
 
 
 @pytest.mark.parametrize(

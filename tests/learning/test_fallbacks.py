@@ -58,16 +58,31 @@ def test_a_drafted_boundary_answers_each_status(name: str, tmp_path: Path) -> No
     assert "# not observed: for the fallback; the name is a guess" in text
 
 
-def test_an_observed_code_as_fallback_is_a_guess() -> None:
-    """The only code of a 400 may be one of a single operation: the draft says that it guessed."""
-    seen = [
-        ErrorAnswer("GET /a", 400, "application/json", {"code": "bad_id", "message": "m"}),
-        ErrorAnswer("GET /b", 404, "application/json", {"code": "no_car", "message": "m"}),
-    ]
+@pytest.mark.parametrize(
+    ("code", "operations", "fallback"),
+    [
+        ("empty_cart", ("GET /a",), "invalid_request"),
+        ("EMPTY_CART", ("GET /a",), "INVALID_REQUEST"),
+        ("empty_cart", ("GET /a", "GET /b"), "empty_cart"),
+        ("validation_error", ("GET /a",), "validation_error"),
+        ("BAD_REQUEST", ("GET /a",), "BAD_REQUEST"),
+        ("empty_cart", (None,), "empty_cart"),
+    ],
+)
+def test_a_fallback_is_general(
+    code: str, operations: tuple[str | None, ...], fallback: str
+) -> None:
+    """The code of one operation is no code for any refusal; a code of several operations or of
+    unknown routes, or with a general name, may be one, and the draft says that it guessed.
+    """
+    missing = "NO_CAR" if code.isupper() else "no_car"
+    media = "application/json"
+    seen = [ErrorAnswer("GET /b", 404, media, {"code": missing, "message": "m"})]
+    seen += [ErrorAnswer(each, 400, media, {"code": code, "message": "m"}) for each in operations]
     drafted = draft_taxonomy(LEARNED, group_shapes(seen))
-    assert drafted.data["fallback"]["4xx"]["code"] == "bad_id"
+    assert drafted.data["fallback"]["4xx"]["code"] == fallback
     reasons = {each.path: each.reason for each in drafted.decisions}
-    assert "`bad_id` is a guess" in reasons["fallback.4xx"]
+    assert (f"`{fallback}` is a guess" in reasons.get("fallback.4xx", "")) == (fallback == code)
     assert "fallback.5xx" not in reasons
 
 

@@ -26,6 +26,10 @@ conformance: {conformance}
 """
 
 
+#: The seed of every draft: the same service gives the same one.
+_SEED = 1
+
+
 class _Source(NamedTuple):
     """The inputs of a draft. ``openapi``: the place of the document for the configuration."""
 
@@ -54,7 +58,7 @@ def draft_from(
     from faultspec.language import read
     from faultspec_conformance.config import draft_address
     from faultspec_conformance.config.addresses import plain_address
-    from faultspec_conformance.learning.answers import group_shapes
+    from faultspec_conformance.learning.answers import group_shapes, text_shape
     from faultspec_conformance.learning.draft import draft_taxonomy, write_draft
     from faultspec_conformance.learning.sightings import describe_errors
     from faultspec_conformance.run.draft import draft
@@ -72,6 +76,8 @@ def draft_from(
     if found is None:
         return 2
     shapes = group_shapes(found.answers)
+    text_alone = None if shapes else text_shape(found.answers)
+    shapes = shapes if text_alone is None else (text_alone,)
     try:
         imported = draft_taxonomy(found.description, shapes)
     except NotImportable as problem:
@@ -111,7 +117,7 @@ def _explore(url: str, caller: SourceRequest) -> _Source | None:
     from faultspec_conformance.session.options import RunOptions, Unreachable
 
     config = configure_url(url, caller.headers, None, caller.paths)
-    explored = explore(config, RunOptions())
+    explored = explore(config, RunOptions(seed=_SEED))
     if isinstance(explored, Unreachable):
         print_error("unreachable", explored.reason, explored.hint or "is the service running?")
         return None

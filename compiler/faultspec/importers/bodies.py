@@ -13,13 +13,15 @@ from faultspec.importers.rules import NONE, ImportedRules
 class SampledError(NamedTuple):
     """An example of a body.
 
-    ``number``: its number among those of its code, from 1; 0 if it has none.
+    ``number``: its number among those of its code, from 1; 0 if it has none. ``name``: that of the
+    document.
     """
 
     number: int
     summary: str | None
     value: Any
     pointer: str
+    name: str = ""
 
 
 class ImportedHeader(NamedTuple):

@@ -319,6 +319,15 @@ def _headers(responses: Sequence[ImportedResponse], lose: Report) -> Data:
     return found
 
 
+def _samples_of(wire: str | int, response: ImportedResponse) -> list[SampledError]:
+    """The examples of a code: those that are named like it, and those that are named like no other
+    code of its header.
+    """
+    _, listed = _code_header(response)
+    others = {str(each) for each in listed if each != wire}
+    return [each for each in response.samples if each.name.partition(" ")[0] not in others]
+
+
 def _examples(
     name: str,
     code: Data,
@@ -331,7 +340,7 @@ def _examples(
     body = CodedBody(code.get("wire", name), {}, responses[0].place)
     distinct: dict[str, SampledError] = {}
     for response in responses:
-        for sample in response.samples:
+        for sample in _samples_of(body.wire, response):
             distinct.setdefault(json.dumps(sample.value, sort_keys=True), sample)
     body.samples.extend(distinct.values())
     for sample in body.samples[_EXAMPLES:]:

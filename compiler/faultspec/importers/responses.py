@@ -64,6 +64,11 @@ class _Body(NamedTuple):
         """Whether the body is JSON, and not in another format."""
         return self.media_type is not None and _format(self.media_type) in (None, "JSON")
 
+    @property
+    def is_text(self) -> bool:
+        """Whether the body is plain text."""
+        return self.media_type is not None and _format(self.media_type) == "text"
+
     def equal_media_types(self) -> list[str]:
         """The media types of the same format with this same body."""
         if self.media_type is None:
@@ -375,12 +380,13 @@ def _read_samples(reader: DocumentReader, body: _Body, coded: _CodedSchema) -> N
 
 
 def _examples(reader: DocumentReader, body: _Body) -> Iterator[tuple[str, SampledError]]:
-    """The examples of a body in JSON with their names, all with the number 0."""
+    """The examples of a body in JSON or plain text with their names, all with the number 0."""
     media, pointer = body.media, body.pointer
-    if not body.is_json:
+    if not (body.is_json or body.is_text):
         for key in ("example", "examples"):
             if key in media:
-                reader.lose(child(pointer, key), "example", "examples are read in JSON alone")
+                reason = "examples are read in JSON and plain text alone"
+                reader.lose(child(pointer, key), "example", reason)
         return
     if "example" in media:
         yield "", SampledError(0, None, media["example"], child(pointer, "example"))
@@ -390,6 +396,6 @@ def _examples(reader: DocumentReader, body: _Body) -> Iterator[tuple[str, Sample
         if example is not None and "value" in example:
             lose_unknown(reader, example, place, _OF_EXAMPLES)
             summary = visible_text(example.get("summary"))
-            yield str(name), SampledError(0, summary, example["value"], place)
+            yield str(name), SampledError(0, summary, example["value"], place, str(name))
         elif example is not None:
             reader.lose(place, "example", "its value is not in the document")

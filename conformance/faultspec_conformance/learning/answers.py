@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -14,6 +14,7 @@ from faultspec.importers.by_status import CODE_HEADER
 from faultspec.importers.code_member import MARKS
 from faultspec.openapi.nodes import mapping
 from faultspec.runtime.codecs import media_essence
+from faultspec_conformance.learning.fixed_values import fix_values
 
 MOST_VALUES = 500
 """Values of a body whose shape is learned. Envelopes with a hundred details have as many; of
@@ -23,6 +24,8 @@ thousands of members, each may be one of the data, and a draft has lines for eac
 #: A value of a header that may be a code.
 _CODE = re.compile(r"[A-Za-z0-9][\w.:/#-]{0,79}", re.ASCII)
 
+_TEXT = "text/plain"
+
 #: The levels of a body that are compared. Envelopes nest their code at most two objects deep.
 _COMPARED = 3
 
@@ -30,9 +33,9 @@ _COMPARED = 3
 @dataclass(frozen=True, slots=True)
 class ErrorAnswer:
     """An answer with 4xx or 5xx. ``operation``: ``METHOD /template``, None if the document has no
-    such operation. ``body``: the JSON value, None if the body is not JSON or ``too_large``, with
-    more than `MOST_VALUES` values. ``quotable``: it contains nothing that an error may not.
-    ``codes``: headers that name a code, with their values.
+    such operation. ``body``: the JSON value or the plain text, None if the body is neither or
+    ``too_large``, with more than `MOST_VALUES` values. ``quotable``: it contains nothing that an
+    error may not. ``codes``: headers that name a code, with their values.
     """
 
     operation: str | None
@@ -66,8 +69,9 @@ def read_errors(exchanges: Iterable[tuple[Exchange, bool]]) -> Iterator[ErrorAns
         if status is not None and status >= 400 and body:
             media_type = exchange.response_header("content-type")
             decoded = decode_body(body, media_type)
-            value = decoded.value if decoded.codec is JSON else None
             media = media_essence(media_type or "")
+            is_read = decoded.codec is JSON or media == _TEXT
+            value = decoded.value if is_read else None
             is_large = next(islice(_values(value), MOST_VALUES, None), None) is not None
             yield ErrorAnswer(
                 exchange.operation,
@@ -115,6 +119,16 @@ def group_shapes(answers: Iterable[ErrorAnswer]) -> tuple[BodyShape, ...]:
     return tuple(sorted(shapes, key=lambda shape: -len(shape.places)))
 
 
+def text_shape(answers: Iterable[ErrorAnswer]) -> BodyShape | None:
+    """The shape of errors that are plain texts, such as those of Go's `http.Error`; None if there
+    are none.
+    """
+    texts = tuple(
+        each for each in answers if isinstance(each.body, str) and each.media_type == _TEXT
+    )
+    return BodyShape(texts, {"type": "string"}) if texts else None
+
+
 def _is_alike(one: object, other: object, levels: int = _COMPARED) -> bool:
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         shared = one.keys() & other.keys()
@@ -139,6 +153,8 @@ def with_constants(shape: BodyShape) -> BodyShape:
     """The shape with members that only mark an error, such as `success: false` or `status: error`,
     as constants, and its required members in the order of the bodies.
     """
+    if "properties" not in shape.schema:
+        return shape
     bodies = [mapping(answer.body) for answer in shape.answers]
     schema = _order_required(shape.schema)
     properties = dict(schema["properties"])
@@ -147,6 +163,12 @@ def with_constants(shape: BodyShape) -> BodyShape:
         if all(_is_mark(value) and value == values[0] for value in values):
             properties[name] = {"const": values[0]}
     return BodyShape(shape.answers, {**schema, "properties": properties})
+
+
+def with_fixed_values(shape: BodyShape) -> BodyShape:
+    """The shape whose answers have fixed values in place of those that differ each time."""
+    answers = tuple(replace(each, body=fix_values(each.body)) for each in shape.answers)
+    return BodyShape(answers, shape.schema)
 
 
 def _is_mark(value: object) -> bool:

@@ -17,7 +17,8 @@ from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
 #: The path and the operationId of the answers whose operation no document describes.
 _ELSEWHERE, ELSEWHERE_ID = "/{elsewhere}", "elsewhere"
 
-#: Examples of one status of an operation. More of them say nothing new.
+#: Examples of one status of an operation, or of one code that a header names. More of them say
+#: nothing new.
 _EXAMPLES = 5
 
 
@@ -82,8 +83,10 @@ def _add_example(
         media["schema"] = {"$ref": f"#/components/schemas/{schema}"}
     body = answer.body if answer.quotable else _legible_part(answer.body, phrase(answer.status))
     shown = media["examples"] = dict(mapping(media.get("examples")))
-    if len(shown) < _EXAMPLES and not any(_is_of(each, body) for each in shown.values()):
-        shown[f"observed{len(shown) + 1}"] = {"value": body}
+    prefix = f"{answer.codes[0][1]} " if answer.codes else "observed"
+    own = [each for name, each in shown.items() if name.startswith(prefix)]
+    if len(own) < _EXAMPLES and not any(_is_of(each, body) for each in own):
+        shown[f"{prefix}{len(own) + 1}"] = {"value": body}
 
 
 def _add_codes(response: dict[str, Any], answer: ErrorAnswer) -> None:

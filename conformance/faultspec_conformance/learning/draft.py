@@ -11,7 +11,12 @@ from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.service import Description
-from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer, with_constants
+from faultspec_conformance.learning.answers import (
+    BodyShape,
+    ErrorAnswer,
+    with_constants,
+    with_fixed_values,
+)
 from faultspec_conformance.learning.document import ELSEWHERE_ID, document_errors
 from faultspec_conformance.learning.fallbacks import (
     with_fallback_codes,
@@ -37,10 +42,11 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
     if description.learned and not shapes:
         raise NotImportable(
             "no-failures",
-            "no error of the service has a JSON object as its body, so none can be drafted",
+            "no error of the service has a JSON object or plain text as its body, so none can be "
+            "drafted",
             hint="`--path /orders/17` names paths to ask for; see also `faultspec init`",
         )
-    shapes = [with_constants(shape) for shape in shapes]
+    shapes = [with_fixed_values(with_constants(shape)) for shape in shapes]
     imported = read_openapi(document_errors(_without_refused(description), shapes), observed=True)
     operations = {
         name: operation
@@ -117,7 +123,7 @@ def _evidence(
     imported: ImportedTaxonomy, answers: Iterable[ErrorAnswer]
 ) -> Mapping[tuple[str, str], str]:
     """For each code and envelope, where it comes from."""
-    seen = Counter(answer.status for answer in answers if isinstance(answer.body, Mapping))
+    seen = Counter(answer.status for answer in answers if isinstance(answer.body, Mapping | str))
     added = {each.path for each in imported.decisions if each.reason == _ADDED}
     found: dict[tuple[str, str], str] = {}
     for name, code in imported.data.get("codes", {}).items():

@@ -2,6 +2,7 @@
 of the fallbacks.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -15,15 +16,31 @@ _CLASSES: Mapping[str, tuple[int, str, str, str]] = {
 }
 
 
+#: Names of codes that say no more than that something is refused, or is broken.
+_GENERAL = re.compile(
+    r"(?:invalid|bad|validation|malformed|unprocessable|internal|server|unexpected|unknown)"
+    r"(?:[_.-]?(?:request|input|params?|parameters?|arguments?|body|error|failed|failure|server"
+    r"|entity|content))*|(?:general_)?(?:error|failure)",
+    re.IGNORECASE,
+)
+
+
 def with_fallback_codes(data: Data) -> tuple[Data, tuple[str, ...]]:
     """Drafted data whose fallbacks have codes in the envelope of most errors, and the names of the
-    codes that are new. A class without one stays without if no code there can be imitated.
+    codes that are new. An observed code is taken if its name is general or several operations have
+    it: a code of one operation says something else. A class without a code stays without if none
+    can be imitated.
 
     An error boundary renders all its errors in one envelope, and no detail is known of them.
     """
     codes: dict[str, Data] = dict(data["codes"])
     fallback: dict[str, Data] = dict(data.get("fallback", {}))
     first = next(iter(data["envelopes"]), None)
+    used = Counter(
+        code
+        for operation in data.get("operations", {}).values()
+        for code in operation.get("codes", ())
+    )
     new: list[str] = []
     for name, (status, suggested, summary, reason) in _CLASSES.items():
         if fallback.get(name, {"code": None})["code"] is not None:
@@ -34,7 +51,9 @@ def with_fallback_codes(data: Data) -> tuple[Data, tuple[str, ...]]:
         able = (
             code
             for code, facts in own.items()
-            if facts.get("http") == status and "details" not in facts
+            if facts.get("http") == status
+            and "details" not in facts
+            and (_GENERAL.fullmatch(code) or used[code] != 1)
         )
         chosen = next(able, None)
         if chosen is None:
