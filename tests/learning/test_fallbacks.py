@@ -72,7 +72,7 @@ def test_a_drafted_boundary_answers_each_status(name: str, tmp_path: Path) -> No
 def test_a_fallback_is_general(
     code: str, operations: tuple[str | None, ...], fallback: str
 ) -> None:
-    """The code of one operation is no code for any refusal; a code of several operations or of
+    """The code of one operation does not stand for any refusal; a code of several operations or of
     unknown routes, or with a general name, may be one, and the draft says that it guessed.
     """
     missing = "NO_CAR" if code.isupper() else "no_car"

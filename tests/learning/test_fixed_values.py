@@ -65,7 +65,7 @@ def test_a_random_value_is_fixed_in_its_form(name: str, around: str) -> None:
     ["no_item", "E1001", "validation_failed", "deadbeef", "20240101", "/items/17", 17, True, None],
 )
 def test_words_codes_and_numbers_stay(value: object) -> None:
-    """What a service always answers stays as it is."""
+    """A value that a service always answers stays as it is."""
     assert fix_values({"a": [value]}) == {"a": [value]}
 
 

@@ -293,6 +293,74 @@ def test_lines_that_cannot_be_followed_are_notes(tmp_path: Path) -> None:
     ]
 
 
+#: Ways to make an error, each with whether it may leave the function.
+MADE = {
+    "Forbidden()": False,
+    "err = Forbidden()": False,
+    "err = Forbidden()\n    log(err.message, f'{err}', str(err))": False,
+    "str(Forbidden())": False,
+    "err = Forbidden()\n    raise err": True,
+    "err = Forbidden() if id else None\n    raise err": True,
+    "err = Forbidden\n    raise err": True,
+    "err = Forbidden\n    raise err()": True,
+    "err: Exception = Forbidden()\n    raise err from None": True,
+    "err = forbid()\n    raise err": True,
+    "raise forbid()": True,
+    "return Forbidden()": True,
+    "fail(Forbidden())": True,
+    "err = Forbidden()\n    fail(err)": True,
+    "err = Forbidden()\n    try:\n        raise err\n    except Forbidden:\n        pass": False,
+}
+
+
+@pytest.mark.parametrize("body", MADE)
+def test_an_error_that_is_made_is_not_yet_raised(body: str, tmp_path: Path) -> None:
+    """An error counts if it may leave its function: raised, also by a variable, returned, or passed
+    on. A raise of a variable whose errors are known has no note.
+    """
+    helpers = "def forbid():\n    return Forbidden()\n\n" if "forbid()" in body else ""
+    page = (
+        "from fastapi import APIRouter\nfrom shop_errors import Forbidden\n"
+        f"router = APIRouter()\n{helpers}"
+        f"@router.get('/v1/orders/{{id}}')\ndef get_order(id):\n    {body}\n"
+    )
+    _, found = trace(
+        tmp_path, {**changed("app/main.py", "raise Forbidden", "pass"), "app/made.py": page}
+    )
+    leaves = bool(messages(found, "raise-undeclared"))
+    assert leaves == MADE[body]
+    assert messages(found, "raise-unknown") == []
+    unraised = "no line of the program raises `forbidden`" in messages(found, "code-not-raised")
+    assert unraised == (not MADE[body] and "raise" not in body)
+
+
+@pytest.mark.parametrize(
+    "dependency",
+    [
+        "def get_store() -> Store:\n    return Store()",
+        "def get_store():\n    return Store()",
+        "def get_store():\n    store = Store()\n    yield store",
+        "async def get_store() -> 'Iterator[Store]':\n    yield Store()",
+        "get_store = Store",
+    ],
+)
+@pytest.mark.parametrize("given", ["shelf=Depends(get_store)", "*, shelf=Depends(get_store)"])
+def test_a_dependency_needs_no_annotation(dependency: str, given: str, tmp_path: Path) -> None:
+    """`shelf=Depends(get_store)` has the class that `get_store` returns, annotated or not."""
+    page = (
+        "from typing import Iterator\nfrom fastapi import APIRouter, Depends\n"
+        f"from app.store import Store\nrouter = APIRouter()\n{dependency}\n"
+        f"@router.get('/v1/orders/{{id}}')\ndef get_order({given}):\n    shelf.add(1)\n"
+    )
+    dependency_of_variable = dependency.startswith("get_store =")
+    _, found = trace(tmp_path, {**APP, "app/made.py": page})
+    undeclared = (
+        "GET /v1/orders/{id} may raise `sku_taken`, which the operation `get_order` does not list"
+    )
+    assert messages(found, "raise-undeclared") == ([] if dependency_of_variable else [undeclared])
+    assert bool(messages(found, "call-unknown")) == dependency_of_variable
+
+
 @pytest.mark.parametrize(
     "text", ["def (:", "x = '\0'", "x = " + "(" * 300 + ")" * 300, "x = " + "+".join("a" * 900)]
 )

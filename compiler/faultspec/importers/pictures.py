@@ -62,7 +62,7 @@ _DEEPEST = 4
 _OUTSIDE = "the keyword is outside the subset of the language"
 
 #: Keywords of a text that is not a sentence.
-_TOLD = frozenset({"enum", "const", "format", "pattern"})
+_NOT_PROSE = frozenset({"enum", "const", "format", "pattern"})
 
 Lose = Callable[[str, str], object]
 """Takes the pointer of a keyword in the schema, and the reason why it is not carried."""
@@ -84,7 +84,7 @@ def draw_picture(schema: object, lose: Lose) -> Picture:
     if _is_map(schema):
         kept = {key: value for key, value in schema.items() if key not in _ANNOTATIONS}
         return Picture({"...": "$details"}, {}, "allow", kept)
-    if schema.get("type") == "string" and _TOLD.isdisjoint(schema):
+    if schema.get("type") == "string" and _NOT_PROSE.isdisjoint(schema):
         return Picture("$message", {}, "warn")
     drawing = _Drawing(message_place(schema), lose)
     shape = drawing.node("body", schema, "", ())

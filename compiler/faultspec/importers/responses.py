@@ -396,6 +396,11 @@ def _examples(reader: DocumentReader, body: _Body) -> Iterator[tuple[str, Sample
         if example is not None and "value" in example:
             lose_unknown(reader, example, place, _OF_EXAMPLES)
             summary = visible_text(example.get("summary"))
-            yield str(name), SampledError(0, summary, example["value"], place, str(name))
+            yield (
+                str(name),
+                SampledError(
+                    number=0, summary=summary, value=example["value"], pointer=place, name=str(name)
+                ),
+            )
         elif example is not None:
             reader.lose(place, "example", "its value is not in the document")

@@ -5,7 +5,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.diagnostics.model import Span
-from faultspec.raising.sources import Program, SourceModule, definitions, dotted_name
+from faultspec.raising.sources import (
+    Program,
+    SourceModule,
+    annotation_parts,
+    definitions,
+    dotted_name,
+)
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -66,6 +72,7 @@ class ProgramNames:
         self._program = program
         self.functions = program.functions
         self.classes = program.classes
+        self.returns = program.returns
         self.last_names = {name.rpartition(".")[2] for name in program.functions}
 
     def count_uses(self, count: int) -> None:
@@ -111,6 +118,16 @@ class ProgramNames:
                 return f"{current}.{name}"
             waiting += self.classes[current]
         return None
+
+    def made_class(self, name: str) -> str | None:
+        """The class of the program that a call of a name gives: itself, or what a function of the
+        program returns.
+        """
+        name = self.resolve(name)
+        if name in self.classes:
+            return name
+        returned = map(self.resolve, self.returns.get(name, ()))
+        return next((each for each in returned if each in self.classes), None)
 
     def target(self, name: str) -> str | None:
         """The function that a name calls: itself, the constructor of a class, a method."""
@@ -161,11 +178,22 @@ def written_texts(
 def annotated_types(
     node: _FunctionNode, module: SourceModule, names: ProgramNames
 ) -> dict[str, str]:
-    """The classes of the parameters that have an annotation of the program's own classes."""
+    """The classes of the parameters that have an annotation of the program's own classes, or a
+    dependency of FastAPI that makes one.
+    """
     found: dict[str, str] = {}
     arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[tuple[ast.arg, ast.expr | None]] = [
+        *zip(reversed(positional), reversed(arguments.defaults), strict=False)
+    ]
+    defaults += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    for argument, default in defaults:
+        made = _depended_class(default, module, names)
+        if made is not None:
+            found[argument.arg] = made
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        for candidate in _annotation_parts(argument.annotation):
+        for candidate in annotation_parts(argument.annotation):
             dotted = dotted_name(candidate, module, {})
             if dotted is not None and names.resolve(dotted) in names.classes:
                 found[argument.arg] = names.resolve(dotted)
@@ -173,22 +201,72 @@ def annotated_types(
     return found
 
 
-def _annotation_parts(node: ast.expr | None) -> Iterator[ast.expr]:
+def _depended_class(
+    default: ast.expr | None, module: SourceModule, names: ProgramNames
+) -> str | None:
+    """The class that ``Depends(f)`` or ``Security(f)`` gives."""
+    match default:
+        case ast.Call(func=called, args=[dependency, *_]):
+            name = dotted_name(called, module, {}) or ""
+            made = dotted_name(dependency, module, {})
+            if name.rpartition(".")[2] in ("Depends", "Security") and made is not None:
+                return names.made_class(made)
+    return None
+
+
+def _classes_made(
+    node: _FunctionNode, module: SourceModule, names: ProgramNames, types: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The variables of a function that calls give classes of the program, with these."""
+    for statement in ast.walk(node):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=variable)], value=ast.Call(func=called)):
+                dotted = dotted_name(called, module, types)
+                made = None if dotted is None else names.made_class(dotted)
+                if made is not None:
+                    yield variable, made
+
+
+#: Functions that read an error, and raise nothing.
+_READERS = frozenset({"str", "repr", "print", "type", "isinstance", "bool", "id"})
+
+
+def _idle_calls(node: _FunctionNode, errors: Collection[str]) -> Iterator[ast.Call]:
+    """The calls whose value goes nowhere: that of a statement, of a variable that is only read, and
+    of an argument of a function that only reads it.
+
+    ``errors``: the variables whose raises are uses of their own.
+    """
+    let_out = {
+        name.id
+        for parent in ast.walk(node)
+        for name in ast.iter_child_nodes(parent)
+        if isinstance(name, ast.Name)
+        and isinstance(name.ctx, ast.Load)
+        and not _only_reads(parent)
+        and not (isinstance(parent, ast.Raise) and name.id in errors)
+    }
+    for statement in ast.walk(node):
+        match statement:
+            case ast.Expr(value=ast.Call() as call):
+                yield call
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.Call() as call)
+            ) if name not in let_out:
+                yield call
+            case ast.Call(args=arguments) if _only_reads(statement):
+                yield from (each for each in arguments if isinstance(each, ast.Call))
+
+
+def _only_reads(node: ast.AST) -> bool:
+    """Whether an expression cannot pass on the value of its parts."""
     match node:
-        case None:
-            return
-        case ast.BinOp(left=left, right=right):
-            yield from _annotation_parts(left)
-            yield from _annotation_parts(right)
-        case ast.Subscript(value=value, slice=ast.Tuple(elts=parts)):
-            yield value
-            for part in parts:
-                yield from _annotation_parts(part)
-        case ast.Subscript(value=value, slice=part):
-            yield value
-            yield from _annotation_parts(part)
-        case _:
-            yield node
+        case ast.Attribute() | ast.Compare() | ast.FormattedValue():
+            return True
+        case ast.Call(func=ast.Name(id=name)):
+            return name in _READERS
+    return False
 
 
 class _ModuleReading(NamedTuple):
@@ -214,6 +292,8 @@ class _FunctionReader:
         self.known: set[tuple[str, frozenset[str], bool]] = set()
         self.dynamic: list[Span] = []
         self.returned: list[tuple[Span, int]] = []
+        self.idle: frozenset[int] = frozenset()
+        self.errors: dict[str, set[str]] = {}
 
     def read(self, name: str, node: _FunctionNode) -> Function:
         """A function with its signature, whose defaults and annotations name dependencies."""
@@ -221,12 +301,9 @@ class _FunctionReader:
         self.types = annotated_types(node, self.module, self.names)
         if self.owner is not None and node.args.args:
             self.types.setdefault(node.args.args[0].arg, self.owner)
-        for statement in ast.walk(node):
-            match statement:
-                case ast.Assign(targets=[ast.Name(id=variable)], value=ast.Call(func=called)):
-                    dotted = dotted_name(called, self.module, self.types)
-                    if dotted is not None and self.names.resolve(dotted) in self.names.classes:
-                        self.types[variable] = self.names.resolve(dotted)
+        self.types |= _classes_made(node, self.module, self.names, self.types)
+        self.errors = self.read_errors(node)
+        self.idle = frozenset(map(id, _idle_calls(node, self.errors)))
         for part in (node.args, *node.decorator_list, *node.body):
             self.walk(part, frozenset(), frozenset())
         return Function(
@@ -341,6 +418,35 @@ class _FunctionReader:
                     found.add(self.names.resolve(dotted))
         return frozenset(found)
 
+    def read_errors(self, node: _FunctionNode) -> dict[str, set[str]]:
+        """The variables that have errors alone, with the dotted names of what makes these."""
+        found: dict[str, set[str]] = {}
+        unknown: set[str] = set()
+        for statement in ast.walk(node):
+            match statement:
+                case (
+                    ast.Assign(targets=[ast.Name(id=variable)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=variable), value=ast.expr() as value)
+                ):
+                    for leaf in _alternatives(value):
+                        name = self.error_name(leaf)
+                        if name is None:
+                            unknown.add(variable)
+                        else:
+                            found.setdefault(variable, set()).add(name)
+        return {variable: made for variable, made in found.items() if variable not in unknown}
+
+    def error_name(self, value: ast.expr) -> str | None:
+        """The dotted name of an error, its class, or a function of the program that makes it."""
+        if not isinstance(value, ast.Call | ast.Name | ast.Attribute):
+            return None
+        dotted = dotted_name(value, self.module, self.types)
+        name = None if dotted is None else self.names.resolve(dotted)
+        if name is None:
+            return None
+        made_here = isinstance(value, ast.Call) and self.names.target(name) is not None
+        return name if made_here or self.reading.is_foreign_error(name) else None
+
     def read_raise(self, raised: ast.expr, caught: frozenset[str], handled: frozenset[str]) -> None:
         if isinstance(raised, ast.Call):
             self.read_call(raised, caught, handled)
@@ -350,6 +456,11 @@ class _FunctionReader:
         known = isinstance(raised, ast.Call | ast.Name | ast.Attribute) and dotted is not None
         if isinstance(raised, ast.Name) and (raised.id in handled or raised.id in self.types):
             return  # raised again, or made in this function
+        variable = raised.func if isinstance(raised, ast.Call) else raised
+        if isinstance(variable, ast.Name) and variable.id in self.errors:
+            for name in sorted(self.errors[variable.id]):
+                self.add_use(name, raised, caught, made=True)
+            return
         if (isinstance(raised, ast.Name) and raised.id[:1].islower()) or not known:
             self.dynamic.append(self.span(raised))
         elif not isinstance(raised, ast.Call) and dotted is not None:
@@ -358,7 +469,10 @@ class _FunctionReader:
     def read_call(self, node: ast.Call, caught: frozenset[str], handled: frozenset[str]) -> None:
         dotted = dotted_name(node.func, self.module, self.types)
         if dotted is not None:
-            self.add_use(self.names.resolve(dotted), node, caught, made=True)
+            name = self.names.resolve(dotted)
+            is_class = name.rpartition(".")[2][:1].isupper()
+            made = not (id(node) in self.idle and is_class and self.reading.is_foreign_error(name))
+            self.add_use(name, node, caught, made=made)
         if isinstance(node.func, ast.Attribute):
             self.walk(node.func.value, caught, handled)
         for part in (*node.args, *node.keywords):
@@ -372,6 +486,21 @@ class _FunctionReader:
             self.add_use(self.names.resolve(dotted), node, caught, made=False)
         elif isinstance(node, ast.Attribute):
             self.walk(node.value, caught, handled)
+
+
+def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
+    """The expressions of which a value is one."""
+    match value:
+        case ast.IfExp(body=one, orelse=other):
+            yield from _alternatives(one)
+            yield from _alternatives(other)
+        case ast.BoolOp(values=values):
+            for each in values:
+                yield from _alternatives(each)
+        case ast.Constant(value=None):
+            return
+        case _:
+            yield value
 
 
 def _status(call: ast.Call) -> int | None:

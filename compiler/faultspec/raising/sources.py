@@ -92,11 +92,13 @@ class SourceModule(NamedTuple):
 class Program(NamedTuple):
     """The modules, functions and classes by dotted name, and a diagnostic for each file that could
     not be read. ``functions``: the class that each is in. ``classes``: the bases of each.
+    ``returns``: the names that may be the class of what a function returns.
     """
 
     modules: Mapping[str, SourceModule]
     functions: Mapping[str, str | None]
     classes: Mapping[str, Sequence[str]]
+    returns: Mapping[str, Sequence[str]]
     problems: tuple[Diagnostic, ...]
     size: "ProgramSize"
 
@@ -115,6 +117,7 @@ def read_program(root: Path, generated: Collection[str] = ()) -> Program:
     modules: dict[str, SourceModule] = {}
     functions: dict[str, str | None] = {}
     classes: dict[str, Sequence[str]] = {}
+    returns: dict[str, Sequence[str]] = {}
     problems: list[Diagnostic] = []
     program_size = ProgramSize(root)
     for path in _files(root, generated, problems):
@@ -153,7 +156,13 @@ def read_program(root: Path, generated: Collection[str] = ()) -> Program:
                     classes[definition.name] = tuple(filter(None, bases))
                 else:
                     functions[definition.name] = definition.owner
-    return Program(modules, functions, classes, problems=tuple(problems), size=program_size)
+                    returned = tuple(_returned_names(definition.node, module))
+                    program_size.add("characters of names", sum(map(len, returned)), MOST_NAMES)
+                    if returned:
+                        returns[definition.name] = returned
+    return Program(
+        modules, functions, classes, returns=returns, problems=tuple(problems), size=program_size
+    )
 
 
 class ProgramSize:
@@ -204,6 +213,50 @@ def definitions(
                 yield from definitions(getattr(node, "orelse", ()), prefix, owner)
 
 
+def annotation_parts(node: ast.expr | None) -> Iterator[ast.expr]:
+    """The names of an annotation, the outer ones first."""
+    match node:
+        case None:
+            return
+        case ast.BinOp(left=left, right=right):
+            yield from annotation_parts(left)
+            yield from annotation_parts(right)
+        case ast.Subscript(value=value, slice=ast.Tuple(elts=parts)):
+            yield value
+            for part in parts:
+                yield from annotation_parts(part)
+        case ast.Subscript(value=value, slice=part):
+            yield value
+            yield from annotation_parts(part)
+        case ast.Constant(value=str(text)):
+            parsed = _parse_annotation(text)
+            if parsed is not None:
+                yield from annotation_parts(parsed)
+        case _:
+            yield node
+
+
+def _returned_names(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, module: SourceModule
+) -> Iterator[str]:
+    """The names in the annotation of what a function returns; without one, those that its returned
+    and yielded calls have.
+    """
+    found = [*annotation_parts(node.returns)]
+    if node.returns is None:
+        own = {
+            statement.targets[0].id: statement.value
+            for statement in ast.walk(node)
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+        }
+        for part in ast.walk(node):
+            if isinstance(part, ast.Return | ast.Yield) and part.value is not None:
+                value = own.get(part.value.id) if isinstance(part.value, ast.Name) else part.value
+                found += [value.func] if isinstance(value, ast.Call) else []
+    names = (dotted_name(each, module, {}) for each in found)
+    yield from dict.fromkeys(filter(None, names))
+
+
 def dotted_name(node: ast.expr, module: SourceModule, types: Mapping[str, str]) -> str | None:
     """The absolute dotted name of an expression; ``types`` has the classes of variables."""
     match node:
@@ -226,10 +279,15 @@ def dotted_name(node: ast.expr, module: SourceModule, types: Mapping[str, str]) 
 
 def _dotted_name_of_text(text: str, module: SourceModule) -> str | None:
     """The absolute dotted name of an annotation in quotes."""
+    parsed = _parse_annotation(text)
+    return None if parsed is None else dotted_name(parsed, module, {})
+
+
+def _parse_annotation(text: str) -> ast.expr | None:
     if len(text) > _LONGEST_ANNOTATION:
         return None
     try:
-        return dotted_name(ast.parse(text, mode="eval").body, module, {})
+        return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError):
         return None
 

@@ -33,7 +33,7 @@ def fix_values(value: object) -> object:
         case list():
             return [fix_values(each) for each in value]
         case str():
-            return _RANDOM.sub(_fixed, value)
+            return _RANDOM.sub(_fix_text, value)
         case bool():
             return value
         case int() | float():
@@ -41,7 +41,7 @@ def fix_values(value: object) -> object:
     return value
 
 
-def _fixed(found: re.Match[str]) -> str:
+def _fix_text(found: re.Match[str]) -> str:
     text = found[0]
     if found["uuid"]:
         return f"0190a6b8-0000-{found['version']}000-8000-000000000001"
