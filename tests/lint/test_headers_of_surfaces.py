@@ -47,6 +47,29 @@ def test_a_wait_is_missing_where_no_rule_of_the_surface_asks_for_it() -> None:
     assert message.endswith("without Retry-After")
 
 
+def test_a_challenge_is_declared_somewhere() -> None:
+    """Under RFC 9110, the header of a 401 is declared by the code, the surface or the taxonomy; a
+    rule for another status or another code is none.
+    """
+    head, rule = "required-header", "WWW-Authenticate: required"
+    login = text_of().replace("http: 429", "http: 401") + "profile: rfc9110\n"
+    ((message, place),) = remarks(head, login)
+    assert (message, place) == (
+        "`busy` has the status 401, and no rule has its `WWW-Authenticate`",
+        "('codes', 'busy', 'http')",
+    )
+    for more in (
+        f"headers: {{{rule}}}\n",
+        "headers: {WWW-Authenticate: {on: 4xx}}\n",
+    ):
+        assert remarks(head, login + more) == []
+    assert len(remarks(head, login + "headers: {WWW-Authenticate: {on: 407}}\n")) == 1
+    assert remarks(head, login.replace("retry: deaf", f"headers: {{{rule}}}")) == []
+    assert remarks(head, login.replace("headers: {}", f"headers: {{{rule}}}")) == []
+    assert len(remarks(head, login.replace("headers: {}", f"headers: {{{rule}}}", 1))) == 1
+    assert remarks(head, login.replace("profile: rfc9110\n", "")) == []
+
+
 def test_a_policy_must_not_ignore_the_wait_of_a_surface() -> None:
     """A wait that one surface requires is one that clients get."""
     assert remarks("retry-after-ignored", text_of()) == []

@@ -116,6 +116,56 @@ def profile_missing(subject: Subject) -> Iterator[Remark]:
         yield Remark(("surfaces",), message, "add `profile: rfc9110`")
 
 
+#: Statuses that services raise themselves. `Allow` on 405 comes from the router, and error
+#: boundaries keep it.
+_RAISED = (401, 426)
+
+
+@rule("required-header", severity="warning")
+def required_header(subject: Subject) -> Iterator[Remark]:
+    """Under `profile: rfc9110`, a code with 401 or 426 declares the header that RFC 9110 requires
+    of the status; else its exception has no place for it, and each answer lacks it.
+
+    Bad::
+
+        profile: rfc9110
+        codes:
+          failed: {summary: Log in., http: 401}
+
+    Good::
+
+        profile: rfc9110
+        codes:
+          failed: {summary: Log in., http: 401, headers: {WWW-Authenticate: required}}
+    """
+    taxonomy = subject.taxonomy
+    if taxonomy.profile is None:
+        return
+    for path, code in subject.live_codes():
+        surfaces = http_surfaces_of(taxonomy, path, code)
+        for status in _RAISED:
+            name = _REQUIRED_BY_HTTP[status]
+            if status in code.http.allowed_statuses() and any(
+                not _is_ruled(name, status, code, (*taxonomy.headers, *_rules_of(surface)))
+                for surface in surfaces
+            ):
+                message = f"`{code.name}` has the status {status}, and no rule has its `{name}`"
+                hint = f"add `headers: {{{name}: required}}` (RFC 9110 requires it)"
+                yield Remark((*path, "http"), message, hint)
+
+
+def _rules_of(surface: Surface | None) -> tuple[HeaderRule, ...]:
+    return surface.headers if surface is not None else ()
+
+
+def _is_ruled(name: str, status: int, code: Code, around: Iterable[HeaderRule]) -> bool:
+    """Whether an own rule of a code or one around it says something of a header on a status."""
+    return any(
+        rule.name.lower() == name.lower() and rule.applies(code.name, status)
+        for rule in (*code.headers, *around)
+    )
+
+
 def _contradictions(
     ours: Iterable[HeaderRule], theirs: Iterable[HeaderRule]
 ) -> Iterator[tuple[HeaderRule, HeaderRule]]:
