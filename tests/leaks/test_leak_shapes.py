@@ -72,6 +72,21 @@ def test_compressed_text_is_searched(compress: Callable[[bytes], bytes]) -> None
     assert 6 <= leak.start < leak.end <= 6 + len(run)
 
 
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("TypeError: x is not a function", "an exception"),
+        ("SyntaxError: Unexpected token", "an exception"),
+        ("RuntimeError: it is closed", "an exception"),
+        ("AttributeError: x", "a Python exception"),
+        ("ReferenceError: x is not defined", "a JavaScript exception"),
+    ],
+)
+def test_an_exception_has_a_language_if_one_alone_has_it(text: str, what: str) -> None:
+    """`TypeError` is of Python, JavaScript, PHP and Ruby, so a message names none of them."""
+    assert [leak.what for leak in detect(text, ["stack-trace"])][:1] == [what]
+
+
 def test_compressed_text_has_a_bound() -> None:
     """A text that grows a thousandfold is searched to its bound only."""
     run = base64.b64encode(gzip.compress(b"a" * 50_000_000 + b" SELECT pin FROM cards")).decode()

@@ -19,7 +19,7 @@ from faultspec_conformance.config import (
     Step,
 )
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.probes import confidential, malformed_targets, provoke, resources
+from faultspec_conformance.probes import confidential, malformed_targets, media, provoke, resources
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.fixtures import fixture, make, request_to
@@ -64,11 +64,14 @@ def document(**paths: Any) -> Mapping[str, Any]:
 
 
 def session_of(
-    script: Script, described: Mapping[str, Any] | None = None, **config: Any
+    script: Script,
+    described: Mapping[str, Any] | None = None,
+    taxonomy: str = TAXONOMY,
+    **config: Any,
 ) -> HttpSession:
     """Return a session with a scripted service."""
     whole = ServiceConfig(**{"limits": WRITES, "http": "http://127.0.0.1:8080", **config})
-    session = http_session(script, TAXONOMY, whole, described)
+    session = http_session(script, taxonomy, whole, described)
     session.turn = session.kinds
     return session
 
@@ -509,3 +512,32 @@ def test_nothing_confidential_is_not_exercised() -> None:
     assert isinstance(outcome, Outcome)
     assert outcome.kind == "not_exercised"
     assert "writeOnly" in (outcome.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("statuses", "answered", "fails"),
+    [
+        ("[400, 415, 422]", 422, False),
+        ("4xx", 400, False),
+        ("415", 422, True),
+        ("[406, 415]", 422, True),
+        ("415", 415, False),
+    ],
+)
+def test_a_code_of_other_statuses_asks_for_no_415(
+    statuses: str, answered: int, fails: bool
+) -> None:
+    """A body in another media type may be refused by any client error; 415 is due only where a code
+    says nothing else. The code of a fallback lists 415 beside others.
+    """
+    taxonomy = TAXONOMY.replace("[400, 415, 422]", statuses).replace(
+        "codes:\n", "codes:\n  odd: {summary: Odd, http: [400, 422], retriable: false}\n"
+    )
+    wire = "odd" if answered == 422 and fails else "malformed"
+    session = session_of(
+        lambda request: answer(answered, {"code": wire}),
+        document(things={"post": operation({"schema": {"type": "object"}})}),
+        taxonomy=taxonomy,
+    )
+    found = {one.clause for one in media.media_types(session) if one.kind == "failed"}
+    assert found == ({"framework/media-type"} if fails else set())

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from faultspec.language.model import Code
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.operations import (
@@ -23,6 +24,9 @@ from faultspec_conformance.session.parameters import readable_operation, require
 from faultspec_conformance.session.requests import RequestSpec
 
 _ACCEPT, _MEDIA_TYPE = "framework/not-acceptable", "framework/media-type"
+
+#: The statuses of refused media types: of those that were asked for, and of a body.
+_OF_MEDIA = frozenset({406, 415})
 
 _AS_TEXT = "JSON sent as text/plain"
 
@@ -69,6 +73,13 @@ def media_types_of_others(session: HttpSession) -> Iterator[ProbeResult]:
         yield from attempt(map(partial(_send_as_text, session), [operation]), _MEDIA_TYPE)
 
 
+def _means_media(code: Code) -> bool:
+    """Whether a code says that the media type is wrong. One that has other statuses beside 415, as
+    that of a fallback, only may be sent for it.
+    """
+    return code.http.allows(415) and set(code.http.allowed_statuses()) <= _OF_MEDIA
+
+
 def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     assert operation.body is not None
     if any(media.startswith(("text/", "*/")) for media in operation.body.media_types):
@@ -77,7 +88,7 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     body = body_for(session, operation)
     sent = replace(spec, body=body, content_type="text/plain", trigger=_AS_TEXT)
     answer = session.call(sent)
-    codes = (code.name for code in session.taxonomy.shared_live_codes() if code.http.allows(415))
+    codes = (code.name for code in session.taxonomy.shared_live_codes() if _means_media(code))
     code = next(codes, None)
     if answer.status in CHECKED_FIRST:
         return checked_first(_MEDIA_TYPE, answer)

@@ -7,7 +7,7 @@
 // compile examples/keenbench/taxonomy.yaml
 
 import { type FieldSource, fieldsOf, valuesOf } from "../_runtime/fields.js";
-import { Boundary, CORRELATION, statusCode } from "../boundary.js";
+import { Boundary, CORRELATION, SelfTestCrash, statusCode } from "../boundary.js";
 import { type ErrorCode, FACTS, type Facts } from "../codes.js";
 import { type SentError, bare, lacking } from "../exceptions.js";
 
@@ -37,8 +37,6 @@ export function testedError(headers: FieldSource): unknown {
   const [token] = valuesOf(fieldsOf(headers), HEADER);
   return token === undefined ? undefined : TOKENS.get(token);
 }
-
-class SelfTestCrash extends Error {}
 
 /** The faults of an application, none if its boundary is wired. */
 export async function checkReplies(ask: Ask): Promise<string[]> {
