@@ -55,7 +55,8 @@ export interface BoundaryRequest {
 /**
  * A failure that is not an exception of this package. `status` is the one that the
  * framework chose, 500 for an exception. `headers` are those that will be kept, in lower
- * case. `body` is what the application answered, which may hold anything.
+ * case. `body` is what the application answered, which may hold anything; `answered` are
+ * all headers of that answer.
  */
 export interface Problem {
   readonly status: number;
@@ -63,6 +64,7 @@ export interface Problem {
   readonly error: unknown;
   readonly headers: Fields;
   readonly body: string;
+  readonly answered?: Fields | undefined;
 }
 
 /** A whole answer. A header may be there several times. */
@@ -240,9 +242,10 @@ export class Boundary {
     }
   }
 
-  #own({ error, status, headers, body }: Problem): ServiceError | null {
+  #own(problem: Problem): ServiceError | null {
+    const { error, status, body, answered = problem.headers } = problem;
     if (error instanceof ServiceError) return error.known ? error : null;
-    return error === undefined ? ownError(body, status, headers) : null;
+    return error === undefined ? ownError(body, status, answered) : null;
   }
 
   #byItself(problem: Problem, given: readonly string[]): ServiceError {
@@ -419,7 +422,8 @@ export class Exchange {
     headers: FieldSource,
     body: string = "",
   ): Answer {
-    const kept = keptFields(fieldsOf(headers));
+    const answered = fieldsOf(headers);
+    const kept = keptFields(answered);
     const id = this.correlationId;
     let answer: Answer;
     try {
@@ -429,6 +433,7 @@ export class Exchange {
         error,
         headers: kept,
         body: body.length > LARGEST_BODY ? "" : body,
+        answered,
       });
     } catch (failure) {
       this.log("could not be answered", failure, "error");

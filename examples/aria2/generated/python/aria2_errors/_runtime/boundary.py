@@ -69,12 +69,17 @@ LONGEST_ID = 128
 _logger = logging.getLogger(__name__)
 
 
+#: The headers of no answer.
+_NO_FIELDS: Mapping[str, str] = {}
+
+
 class Problem(NamedTuple):
     """The failure that `render` puts into the envelope.
 
     `status` is the one that the framework chose, 413 for a body too long, 500 for an
     exception. `headers` are those that will be kept, names in lower case. `body` is
-    what the application answered, which may hold anything.
+    what the application answered, which may hold anything; `answered` are all headers
+    of that answer, names in lower case.
     """
 
     status: int
@@ -82,6 +87,7 @@ class Problem(NamedTuple):
     exception: Exception | None
     headers: Headers
     body: bytes = b""
+    answered: Mapping[str, str] = _NO_FIELDS
 
 
 class Reply(NamedTuple):
@@ -269,7 +275,7 @@ class BoundaryExchange:
                 content_type=content_type,
                 body=held.body,
                 correlation_id=self.id_in(held.headers) or self.correlation_id,
-                headers={name.lower(): value for name, value in held.fields},
+                headers=_answered(held),
             )
         )
 
@@ -283,7 +289,8 @@ class BoundaryExchange:
             return self.completed(held)
         body = held.body if len(held.body) <= LARGEST_ENVELOPE else b""
         failure = self.failures.get(held.status)
-        return self.answer(held.status, failure, _kept(held.headers), body)
+        kept = _kept(held.headers)
+        return self.answer(held.status, failure, kept, body, answered=_answered(held))
 
     def answer(
         self,
@@ -291,9 +298,12 @@ class BoundaryExchange:
         exception: Exception | None = None,
         kept: Headers = (),
         body: bytes = b"",
+        *,
+        answered: Mapping[str, str] = _NO_FIELDS,
     ) -> Answer:
         """The whole answer to an error: `kept` are headers of a response that it
-        replaces, and `body` is that of this response.
+        replaces, and `body` and `answered` are the body and all headers of this
+        response.
         """
         try:
             answer = self.policy.render(
@@ -303,6 +313,7 @@ class BoundaryExchange:
                     exception=exception,
                     headers=kept,
                     body=body,
+                    answered=answered,
                 )
             )
         except Exception:
@@ -364,6 +375,10 @@ def reason_phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:
         return "Error"
+
+
+def _answered(held: Answer) -> Mapping[str, str]:
+    return {name.lower(): value for name, value in held.fields}
 
 
 def _visible(value: bytes) -> bytes:
