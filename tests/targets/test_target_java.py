@@ -18,6 +18,7 @@ from faultspec.runtime import retry_after
 from faultspec.targets import SHIPPED
 from faultspec.targets.catalog import refusals
 from faultspec.targets.java import base_name
+from support.command_line import faultspec
 from support.java import JAVA, compile_java, compile_package, needs_javac
 from support.once import build_once
 from targets.answers_of_python import (
@@ -277,3 +278,55 @@ final class Large {{
         check=False,
     )
     assert done.stdout == f"class {package.name}.Code9999Exception\n", done.stderr
+
+
+NUMBERS = """
+faultspec: 1
+taxonomy: {name: nums, version: 1.0.0, title: Nums, owner: nobody}
+envelopes: {error: {shape: {code: $code, details?: $details}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+codes:
+  one: {summary: One, http: 409, retriable: false, details: {left: {type: integer}}}
+  two: {summary: Two, http: 409, retriable: false, details: {left: {type: integer}, share?: {type: number}}}
+  three: {summary: Three, http: 409, retriable: false, details: {name: {type: string}, share: {type: number}}}
+  four: {summary: Four, http: 409, retriable: false, details: {left: {type: integer}, right: {type: integer}}}
+"""
+
+LITERALS = """
+import numserrors.*;
+
+public final class Literals {
+    public static void main(String[] arguments) {
+        Long boxed = 4L;
+        System.out.println(new OneException.Details(-3));
+        System.out.println(new OneException.Details(boxed));
+        System.out.println(new TwoException.Details(3).withShare(1));
+        System.out.println(new TwoException.Details(boxed, 1.0).withShare((Double) null));
+        System.out.println(new ThreeException.Details("n", 2));
+        System.out.println(new FourException.Details(boxed, 2L));
+    }
+}
+"""
+
+
+@needs_javac
+def test_details_take_literal_numbers(tmp_path: Path) -> None:
+    """`new Details(-3)` compiles where the schema is an integer, as do boxed values, and calls with
+    both.
+    """
+    (tmp_path / "taxonomy.yaml").write_text(NUMBERS)
+    done = faultspec("compile", "--target", "java", "--out", ".", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    compile_package(tmp_path, "numserrors")
+    (tmp_path / "Literals.java").write_text(LITERALS)
+    compile_java(tmp_path, [tmp_path / "Literals.java"])
+    command = [*JAVA, "-cp", str(tmp_path / "classes"), "Literals"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.stdout.splitlines() == [
+        "Details[left=-3]",
+        "Details[left=4]",
+        "Details[left=3, share=1.0]",
+        "Details[left=4, share=null]",
+        "Details[name=n, share=2.0]",
+        "Details[left=4, right=2]",
+    ], ran.stderr

@@ -67,6 +67,13 @@ _TYPES = {
 }
 
 
+#: A `long` counts as two of the 255 parameters.
+_MOST_PRIMITIVES = 100
+
+#: By class, the primitive type whose literals Java converts: `3` is a `long`, and not a `Long`.
+_PRIMITIVES = {"Long": "long", "Double": "double"}
+
+
 class JavaCodeRow(NamedTuple):
     """A constant with the name of a code."""
 
@@ -77,7 +84,8 @@ class JavaCodeRow(NamedTuple):
 
 class JavaComponent(NamedTuple):
     """A component of a record of details. ``key``, ``reader``: the source of its key, and of its
-    value in a map.
+    value in a map. ``primitive``: the type of its literals, empty if that is ``type``; ``boxed``:
+    the source of its value from one.
     """
 
     name: str
@@ -86,6 +94,8 @@ class JavaComponent(NamedTuple):
     key: str
     reader: str
     required: bool
+    primitive: str
+    boxed: str
 
 
 class JavaErrorRow(NamedTuple):
@@ -94,7 +104,9 @@ class JavaErrorRow(NamedTuple):
     ``parameter``: the type of its details, empty if it has none. ``components``: those of the
     record, none if the details are a map. ``required``: the source of the parameters of a shorter
     constructor of the record, if some are optional; ``shortened``: that of the arguments it passes.
-    ``arguments``: that of all components. ``tags`` and ``details_tags`` are those of the comments.
+    ``arguments``: that of all components. ``primitive``: the parameters of a constructor that takes
+    a literal number, and ``boxed`` the arguments that it passes. ``tags`` and ``details_tags`` are
+    those of the comments.
     """
 
     key: str
@@ -110,6 +122,8 @@ class JavaErrorRow(NamedTuple):
     required: str
     shortened: str
     arguments: str
+    primitive: str
+    boxed: str
     all_optional: bool
     required_details: bool
     lists: bool
@@ -214,7 +228,9 @@ def _error_rows(taxonomy: Taxonomy, package: str, taken: set[str]) -> Iterator[J
         members = {} if code.details_schema is not None else allowed_details(code)
         own = {key: member for key, member in members.items() if key != flag}
         components = tuple(_components(own)) if len(own) <= _MOST_COMPONENTS else ()
-        required = ", ".join(f"{each.type} {each.name}" for each in components if each.required)
+        required = ", ".join(
+            f"{each.primitive or each.type} {each.name}" for each in components if each.required
+        )
         optional = any(not each.required for each in components)
         terms = deprecation_terms(code)
         yield JavaErrorRow(
@@ -231,10 +247,22 @@ def _error_rows(taxonomy: Taxonomy, package: str, taken: set[str]) -> Iterator[J
             required=required if optional else "",
             shortened=", ".join(each.name if each.required else "null" for each in components),
             arguments=", ".join(each.name for each in components),
+            primitive=_primitive_parameters(components),
+            boxed=", ".join(each.boxed for each in components),
             all_optional=not required,
             required_details=any(each.presence == "required" for each in own.values()),
             lists=any(each.type.startswith("List<") for each in components),
         )
+
+
+def _primitive_parameters(components: tuple[JavaComponent, ...]) -> str:
+    """The parameters of a second constructor for details that are all required, with one number as
+    a primitive. With several, a call with both a `Long` and a `long` would be ambiguous.
+    """
+    numbers = [each for each in components if each.primitive]
+    if len(numbers) != 1 or not all(each.required for each in components):
+        return ""
+    return ", ".join(f"{each.primitive or each.type} {each.name}" for each in components)
 
 
 def _parameter(
@@ -261,6 +289,8 @@ def _components(members: Mapping[str, DetailMember]) -> Iterator[JavaComponent]:
             key=quoted,
             reader=reader.format(f"map.get({quoted})"),
             required=member.presence == "required",
+            primitive=_PRIMITIVES.get(kind, "") if len(members) <= _MOST_PRIMITIVES else "",
+            boxed=f"{kind}.valueOf({name})" if kind in _PRIMITIVES else name,
         )
 
 
