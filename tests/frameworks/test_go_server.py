@@ -147,3 +147,63 @@ def test_the_pages_of_go_are_compiled_and_run(shop_program: Path, tmp_path: Path
         done = go(tmp_path, "test", "-count=1", ".")
         assert (done.returncode == 0) == wired, done.stdout + done.stderr
     assert "the boundary is not installed" in done.stdout
+
+
+#: A code with details and a slot of any value.
+ODD = """
+faultspec: 1
+taxonomy: {name: odd, version: 1.0.0, title: Odd, owner: nobody}
+envelopes:
+  error:
+    shape: {code: $code, odd?: $odd, details?: $details}
+    fields: {odd: {type: string}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+fallback: {4xx: {code: refused, reason: Refusals.}, 5xx: {code: failed, reason: Failures.}}
+codes:
+  refused: {summary: Refused, http: 400, retriable: false}
+  failed: {summary: Failed, http: 500, retriable: false}
+  taken:
+    summary: Taken
+    http: 409
+    retriable: false
+    details: {left: {type: integer}, share?: {type: number}, name?: {type: string}}
+"""
+
+ODD_PROGRAM = """
+package main
+
+import (
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+
+	errs "example.test/odd/odderrors"
+)
+
+func main() {
+	failing := errs.Handle(func(w http.ResponseWriter, r *http.Request) error {
+		made := errs.New("taken", map[string]any{"left": 3, "share": math.NaN()})
+		made.Details["name"] = make(chan int)
+		made.Slots["odd"] = func() {}
+		return made
+	})
+	sent := httptest.NewRecorder()
+	request := httptest.NewRequest("GET", "/", nil)
+	errs.Boundary(failing, errs.Options{}).ServeHTTP(sent, request)
+	_, _ = os.Stdout.Write(sent.Body.Bytes())
+}
+"""
+
+
+def test_a_value_that_is_not_json_is_left_out_alone(tmp_path: Path) -> None:
+    """The other details of the error leave, and the log has the names of what did not."""
+    (tmp_path / "taxonomy.yaml").write_text(ODD)
+    done = faultspec("compile", "--target", "go", "--out", ".", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "go/go.mod").write_text("module example.test/odd\n\ngo 1.23\n")
+    (tmp_path / "go/main.go").write_text(ODD_PROGRAM)
+    ran = go(tmp_path / "go", "run", ".")
+    assert ran.stdout == '{"code":"taken","details":{"left":3}}', ran.stderr
+    assert "left out" in ran.stderr
+    assert 'names="[share name odd]"' in ran.stderr
