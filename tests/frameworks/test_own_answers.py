@@ -15,7 +15,7 @@ from support.command_line import faultspec
 from support.java import JAVA, compile_java, compile_package, needs_javac
 from targets.test_target_go import go
 
-#: Two codes share 401 and are told apart by a header; both require a challenge.
+#: Two codes share 401, and a header names the code; both require a challenge.
 TAXONOMY = HERE / "heads.yaml"
 
 PYTHON = """
