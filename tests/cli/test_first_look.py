@@ -287,7 +287,8 @@ def test_a_draft_from_answers_has_their_routes(tmp_path: Path) -> None:
     assert "a draft from its answers" in drafted
     assert re.search(r"^paths: \[.*/books/Emma", drafted, re.MULTILINE), drafted
     linted = faultspec("lint", cwd=tmp_path)
-    assert (linted.returncode, linted.stderr.strip()) == (0, "1 taxonomy: no findings")
+    assert (linted.returncode, linted.stderr.strip()) == (0, "1 taxonomy: 1 warning")
+    assert "[required-header]" in linted.stdout  # its 401 has no challenge
 
 
 @pytest.mark.parametrize(
