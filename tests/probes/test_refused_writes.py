@@ -223,7 +223,7 @@ def test_a_creation_that_is_refused_only_once_hides_no_other(
     stores: bool, order: tuple[str, ...]
 ) -> None:
     """Of the creations with one status and code, one that is refused again shows whether something
-    is left; that others are accepted then is no excuse.
+    is left; also if others are accepted then.
     """
     paths = {"/rooms": {"get": OK, "post": {**OK, **BODY}}}
     config = ServiceConfig(limits=Limits(writes=True, requests=200))
