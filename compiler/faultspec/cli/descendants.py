@@ -30,7 +30,7 @@ def descendants_ended() -> Iterator[None]:
     """End with the block whatever the children of the block left behind. Children that were there
     before stay.
     """
-    earlier = children()
+    earlier = child_processes()
     adopting = _adopt_orphans(True)
     try:
         yield
@@ -46,7 +46,7 @@ def end_children(*, but: frozenset[int], grace: float = _GRACE) -> None:
     """
     began = time.monotonic()
     asked: set[int] = set()
-    while (left := children() - but) and time.monotonic() < began + grace + _LAST:
+    while (left := child_processes() - but) and time.monotonic() < began + grace + _LAST:
         late = time.monotonic() >= began + grace
         for child in left if late else left - asked:
             with suppress(ProcessLookupError, PermissionError):
@@ -58,12 +58,12 @@ def end_children(*, but: frozenset[int], grace: float = _GRACE) -> None:
         time.sleep(_PAUSE)
 
 
-def children() -> frozenset[int]:
+def child_processes() -> frozenset[int]:
     """The children of this process; none where there is no `/proc`."""
-    return frozenset(_children())
+    return frozenset(_find_children())
 
 
-def _children() -> Iterator[int]:
+def _find_children() -> Iterator[int]:
     for status in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             # After the name, which may contain anything: the state and the parent (proc_pid_stat).
@@ -79,5 +79,5 @@ def _adopt_orphans(adopt: bool) -> bool:
     if sys.platform != "linux":
         return False
     with suppress(OSError, AttributeError):
-        return bool(ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, int(adopt), 0, 0, 0) == 0)
+        return bool(ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, int(adopt)) == 0)
     return False

@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 import click
 
-from faultspec.cli.descendants import children, descendants_ended, end_children
+from faultspec.cli.descendants import child_processes, descendants_ended, end_children
 from faultspec.cli.interruption import INTERRUPTED, SAME, SIGNALS, handle_signals
 
 #: Seconds beyond its limit after which a run is ended.
@@ -172,7 +172,7 @@ class _Supervisor:
 
     def __init__(self, child: int, reader: int) -> None:
         self._child = child
-        self._earlier = children() - {child}
+        self._earlier = child_processes() - {child}
         self._reader = reader
         self._deadline: float | None = None
         self._service: int | None = None
