@@ -25,6 +25,16 @@ KEPT_ALONE = {"streaming", "CORS", "cookies", "cancelled request"}
 KEPT_ALONE |= {"typed error as itself", "validation", "crash", "body limit"}
 
 
+#: Statuses that are none of an error, and headers that contradict a body, by their answers.
+ODD = {
+    **{f"/status/{status}": (404, "not_found") for status in (-1, 99, 204, 399, 600, 1234)},
+    **{f"/bare/{status}": (500, "internal_error") for status in (0, 99, 1234)},
+    **{f"/own/{header}": (404, "not_found") for header in (
+        "Content-Length/4", "Content-Length/4000", "Content-Encoding/gzip", "Transfer-Encoding/gzip",
+    )},
+}  # fmt: skip
+
+
 def build(folder: Path, source: str) -> None:
     """Compile a program beside the package of the shop's taxonomy."""
     done = faultspec(
@@ -67,8 +77,11 @@ def test_a_shop_in_go_keeps_every_law(shop_program: Path, tmp_path: Path) -> Non
         panicked = shop.ask("GET", "/panic")
         late = shop.ask("GET", "/late")
         taken_over = shop.ask("GET", "/taken-over")
+        odd = {path: shop.ask("GET", path) for path in ODD}
         log = shop.log.read_text(encoding="utf-8")
     assert broken == {}
+    assert {path: (each.status, each.code) for path, each in odd.items()} == ODD
+    assert not [path for path, each in odd.items() if each.cut]
     assert (panicked.status, panicked.code) == (500, "internal_error")
     assert (late.status, late.body, late.cut) == (200, b"begin", True)
     assert (taken_over.status, taken_over.body) == (299, b"mine")

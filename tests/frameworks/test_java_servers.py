@@ -87,13 +87,16 @@ def running(server: JavaServer, folder: Path, log: Path) -> Iterator[Shop]:
 
 
 def check_laws(server: JavaServer, folder: Path, log: Path) -> None:
-    """Each law holds, the log says once that a bare 409 has no code of its own, and the page has
-    the row.
+    """Each law holds, the log says once that a bare 409 has no code of its own, an exception that
+    fails to say its cause is the internal error, and the page has the row.
     """
     with running(server, folder, log) as shop:
         broken = failures(shop)
+        causeless = shop.ask("GET", "/cause")
         text = shop.log.read_text(encoding="utf-8")
     assert broken == {}
+    assert (causeless.status, causeless.code) == (500, "internal_error")
+    assert "the handler failed: GET /cause" in text
     assert text.count("a bare 409 is answered as bad_request") == 1, text
     keep_row(table_row(server.title, broken, by_hand=True))
 

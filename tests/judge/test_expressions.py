@@ -30,6 +30,10 @@ SLOW = [
     # Choices about different characters, between alternatives, and about nothing.
     "".join(f"(?:{chr(n)}{chr(n + 1)}|{chr(n)})(?:{chr(n + 1)}|)" for n in range(0x4E00, 0x4E3C, 2)),
     "(?:a|aa|aaa|aaaa|aaaaa|aaaaaa|aaaaaaa)" * 8 + "!", "(?:|)" * 30 + "a",
+    # Alternatives that `re` makes one set of, unlike other engines.
+    r"^(?:[ab]|[bc])+d$", r"^(?:\w|[0-9.-])+$", r"^(?:[A-Za-z]|[A-Z0-9-])+$", r"^(?:a|[a])*$",
+    r"^(?:foo|fo[a-z])+!$", r"^(?:ab|a[b-d]|ae)*$", r"(?x)^(?: [ab] | [bc] )+$",
+    r"(?i)^(?:a|A)+$", r"(?i)^(?:[a-f]|[A-F0-9])+$", r"^(?:\d|\w)+$", r"^(?:[^a]|[^b])+$",
     # Other cases of letters beyond ASCII.
     r"(?i)^(?:[\u00e0-\u00fd]b|[\u00c0-\u00dd]b)+$", r"(?i)^(?:kb|\u212ab)+$",
 ]  # fmt: skip
@@ -42,6 +46,9 @@ FAST = [
     r"^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$", r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$",
     r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
     r"^arn:aws:[a-z0-9-]+:[a-z0-9-]*:\d{12}:.+$", r"^/([^/]+/)*[^/]*$",
+    r"^(?:[a-z]|[0-9]|-)+$", r"^(?:\w|\s|[.,-])*$", r"^(\s|\S)*$", r"^(?:\d|\D|)x$", r"^(?:a|b|c){8}$",
+    r"(([a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9])\.)*([a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9]):\d{1,5}",
+    r"^(?:_|[a-z])(?:_|-|[a-z]|[0-9])*$", r"^(?:monday|tuesday|thursday|sunday|saturday)+$",
 ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfi
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import foreign_references, idempotency, resources, tenancy
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.fixtures import make
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.requests import RequestSpec
 from support.scripted import answer, http_session
@@ -39,6 +40,7 @@ _SCHEMAS = {
     "size": {"enum": ["small", "large"]},
     "open": {"type": "boolean"},
     "lang": {"enum": ["de", "en"]},
+    "offset": {"type": "integer"},
 }
 
 
@@ -66,7 +68,7 @@ DOCUMENT = {
     "paths": {
         "/rooms": {
             "post": _operation("201", _object(title=_TEXT)),
-            "get": _operation("200", query=("title", "q", "size", "open", "lang")),
+            "get": _operation("200", query=("title", "q", "size", "open", "lang", "offset")),
         },
         "/rooms/{id}": {"parameters": _ID, "get": _operation("200")},
         "/bookings": {
@@ -78,11 +80,13 @@ DOCUMENT = {
 
 
 class Rooms:
-    """Rooms and bookings of two tenants; ``sin`` is what the service does wrong."""
+    """Rooms and bookings of two tenants; ``sin`` is what the service does wrong. ``numbered``: ids
+    count from 1, for all tenants (`together`) or for each (`apart`).
+    """
 
-    def __init__(self, sin: str = "") -> None:
-        self.sin = sin
-        self.rooms: dict[str, dict[str, object]] = {}
+    def __init__(self, sin: str = "", numbered: str = "") -> None:
+        self.sin, self.numbered = sin, numbered
+        self.rooms: list[dict[str, object]] = []
         self.keys: dict[str, Response] = {}
         self.bookings: list[dict[str, object]] = []
 
@@ -112,21 +116,27 @@ class Rooms:
         everybody |= self.sin == "filters-sizes" and query.get("size") == "small"
         everybody |= self.sin == "filters-open" and query.get("open") == "true"
         everybody |= self.sin == "filters-languages" and "lang" in query
-        own = [room for room in self.rooms.values() if everybody or room["owner"] == who]
+        everybody |= self.sin == "pages-everything" and "offset" in query
+        own = [room for room in self.rooms if everybody or room["owner"] == who]
         if path == "/rooms":
+            own = own[int(query.get("offset", 0)) :]
             shown = [room for room in own if wanted is None or room["title"] == wanted]
             return answer(200, {"items": shown, "asked": query})
-        room = next((room for room in own if room["id"] == path.rpartition("/")[2]), None)
+        room = next((room for room in own if str(room["id"]) == path.rpartition("/")[2]), None)
         return answer(200, room) if room is not None else answer(404, {"code": "absent"})
 
     def post(self, path: str, body: dict[str, object], who: str | None) -> Response:
         """A new room, or a booking of one."""
-        identifier = str(uuid.uuid4())
+        identifier: object = str(uuid.uuid4())
         if path == "/rooms":
+            others = [room for room in self.rooms if room["owner"] == who]
+            counted = others if self.numbered == "apart" else self.rooms
+            identifier = 1 + len(counted) if self.numbered else identifier
             set_here = {"id": identifier, "owner": who, "size": "small", "open": True}
-            self.rooms[identifier] = {**body, **set_here}
-            return answer(201, self.rooms[identifier])
-        room = self.rooms.get(str(body["room_id"]))
+            self.rooms.append({**body, **set_here})
+            return answer(201, self.rooms[-1])
+        asked = str(body["room_id"])
+        room = next((room for room in self.rooms if str(room["id"]) == asked), None)
         if self.sin == "checks-no-references":
             return answer(201, {"id": identifier})
         if room is None:
@@ -139,7 +149,7 @@ class Rooms:
         return answer(201, {"id": identifier})
 
 
-def session_of(sin: str) -> HttpSession:
+def session_of(sin: str, numbered: str = "", unique: tuple[str, ...] = ()) -> HttpSession:
     """A session whose fixtures are created."""
     config = ServiceConfig(
         identities={
@@ -152,11 +162,12 @@ def session_of(sin: str) -> HttpSession:
                 read=ConfiguredCall("GET", "/rooms/{id}"),
                 list=ConfiguredCall("GET", "/rooms"),
                 id="/id",
+                unique=unique,
             )
         },
         limits=Limits(writes=True),
     )
-    session = http_session(Rooms(sin), TAXONOMY, config, DOCUMENT)
+    session = http_session(Rooms(sin, numbered), TAXONOMY, config, DOCUMENT)
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
     return session
@@ -186,6 +197,32 @@ def test_another_tenants_resource_is_as_absent_as_none(sin: str, message: str | 
     if sin == "checks-no-references":
         reasons = [str(each.reason) for each in found]
         assert any("with `room_id` of nothing" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize("unique", [(), ("title",)])
+@pytest.mark.parametrize("numbered", ["together", "apart"])
+@pytest.mark.parametrize(
+    ("sin", "message"),
+    [
+        ("", None),
+        ("filters-everything", "GET /rooms with `title` shows another tenant's room"),
+        ("filters-sizes", "GET /rooms with `size` shows another tenant's room"),
+        ("filters-open", "GET /rooms with `open` shows another tenant's room"),
+        ("pages-everything", "GET /rooms shows another tenant's room on a later page"),
+    ],
+)
+def test_a_counted_id_hides_no_leak(
+    sin: str, message: str | None, numbered: str, unique: tuple[str, ...]
+) -> None:
+    """Where ids are counted, the texts that only the owner sent show its resources, in filters and
+    on later pages; an echo and an own room of the same number show nothing.
+    """
+    session = session_of(sin, numbered, unique)
+    [room] = [each for each in session.knowledge.created.values() if each.kind.name == "room"]
+    make(session, room.kind, owner=room.owner)  # a later page begins behind the first room
+    found = [each for each in tenancy.other_tenants(session) if isinstance(each, Outcome)]
+    failures = [each.finding.message for each in found if each.finding is not None]
+    assert failures[:1] == ([message] if message is not None else [])
 
 
 @pytest.mark.parametrize("sin", ["", "replays-with-200"])

@@ -3,6 +3,7 @@ report.
 """
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,18 @@ def test_each_operation_and_trigger_keeps_its_shortest_example() -> None:
         *(("POST /a", b""), ("POST /a", b'{"name": "x"}')),
     ]
     assert {one.fingerprint for one in found.examples} == {found.finding.fingerprint}
+
+
+def test_long_words_in_many_crashes_take_little_time() -> None:
+    """300 crashes with triggers of their own, each with a word of 2,000 letters, are joined within
+    two seconds of the processor.
+    """
+    names = [chr(0x4E00 + number) for number in range(300)]
+    crashes = [crash("GET /b", name, text=f"{name}{'x' * 2000}") for name in names]
+    began = time.process_time()
+    found = joined(*crashes)
+    assert time.process_time() - began < 2
+    assert len(found.examples) == len(crashes)
 
 
 def test_ids_and_numbers_make_no_second_example() -> None:

@@ -1,9 +1,13 @@
 """The end of a run, whatever it is busy with."""
 
+import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import pytest
 
@@ -121,3 +125,34 @@ def test_of_kept_texts_the_latest_whole_one_is_read() -> None:
     assert cut is not None
     assert cut.result.requests == 1
     assert latest_report(["", late[:40]]) is None
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems pass orphans to the first process"
+)
+@pytest.mark.parametrize("end", ["return", "signal"])
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_daemon_does_not_outlive_the_run(tmp_path: Path, end: str, deaf: bool) -> None:
+    """A process that left its parent, its session and its environment ends with the run, though it
+    ignores SIGTERM; a child of before stays.
+    """
+    mark = tmp_path / "pid"
+    trap = "trap '' TERM; " if deaf else ""
+    daemon = f"{trap}echo $$ > {mark}.new; mv {mark}.new {mark}; while :; do sleep 0.1; done"
+
+    def work(announce: object, keep: object) -> int:
+        subprocess.run(["setsid", "--fork", "env", "-i", "/bin/sh", "-c", daemon], check=True)
+        while not mark.exists():
+            time.sleep(0.01)
+        if end == "signal":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 5
+
+    earlier = subprocess.Popen(["sleep", "60"])
+    try:
+        assert supervise(work, lose, isolated=True) == (5 if end == "return" else 72)
+        assert not Path(f"/proc/{int(mark.read_text())}").exists()
+        assert earlier.poll() is None
+    finally:
+        earlier.kill()
+        earlier.wait()

@@ -21,6 +21,7 @@ from typing import BinaryIO
 
 import click
 
+from faultspec.cli.descendants import child_processes, descendants_ended, end_children
 from faultspec.cli.interruption import INTERRUPTED, SAME, SIGNALS, handle_signals
 
 #: Seconds beyond its limit after which a run is ended.
@@ -62,33 +63,40 @@ ReportLoss = Callable[[str, Iterable[str]], int]
 def supervise(work: Work, report_loss: ReportLoss, *, isolated: bool) -> int:
     """Do the work and return its exit code. ``report_loss`` writes a report if the work could not.
 
-    ``isolated``: in a process of its own, if the system can fork.
+    ``isolated``: in a process of its own, if the system can fork. What that process leaves behind
+    is ended.
     """
     with tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as other:
         kept = _KeptTexts(one, other)
         if not isolated or not hasattr(os, "fork"):
             return _do(work, report_loss, lambda event, number: None, kept)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        reader, writer = os.pipe()
-        # A signal waits until both processes know what to do about it.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-        child = os.fork()
-        if child == 0:
-            os.close(reader)
+        with descendants_ended():
+            return _supervise(work, report_loss, kept)
 
-            def interruptible(announce: Announce, keep: Keep) -> int:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-                return work(announce, keep)
 
-            _run_child(interruptible, report_loss, writer, kept)
-        os.close(writer)
-        with suppress(OSError):
-            os.setpgid(child, child)
-        supervisor = _Supervisor(child, reader)
-        supervisor.catch_signals()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        return supervisor.wait(lambda reason: report_loss(reason, kept.texts()))
+def _supervise(work: Work, report_loss: ReportLoss, kept: "_KeptTexts") -> int:
+    """Do the work in a process of its own."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    reader, writer = os.pipe()
+    # A signal waits until both processes know what to do about it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+
+        def interruptible(announce: Announce, keep: Keep) -> int:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            return work(announce, keep)
+
+        _run_child(interruptible, report_loss, writer, kept)
+    os.close(writer)
+    with suppress(OSError):
+        os.setpgid(child, child)
+    supervisor = _Supervisor(child, reader)
+    supervisor.catch_signals()
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return supervisor.wait(lambda reason: report_loss(reason, kept.texts()))
 
 
 class _KeptTexts:
@@ -164,6 +172,7 @@ class _Supervisor:
 
     def __init__(self, child: int, reader: int) -> None:
         self._child = child
+        self._earlier = child_processes() - {child}
         self._reader = reader
         self._deadline: float | None = None
         self._service: int | None = None
@@ -221,6 +230,7 @@ class _Supervisor:
         elif now - self._interrupted > SAME:
             self._end()
             self._end_service()
+            end_children(but=self._earlier, grace=0)
             os._exit(INTERRUPTED)
 
     def _end(self) -> None:

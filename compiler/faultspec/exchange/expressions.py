@@ -5,7 +5,9 @@ The `re` of Python tries every way in which an expression can match. With n char
 share one text, as in ``a*a*a*``. A search from every place is one more loop, before the others. An
 expression is run if all its ways are as many as two loops have, or few more. The judgement is that
 of Weber and Seidl (1991), on the positions of the expression (Glushkov 1961). It is conservative:
-anchors, boundaries and possessive loops are read as if they allowed every way.
+anchors, boundaries and possessive loops are read as if they allowed every way. Alternatives count
+as they are written: `re` makes one set of `[ab]|[bc]` first, but the engines that run the same
+patterns in generated code try both.
 """
 
 import re
@@ -14,8 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
-from itertools import pairwise
+from importlib.util import find_spec, module_from_spec
+from itertools import combinations, pairwise
 from math import log2
+from types import ModuleType
 from typing import Any
 
 from faultspec.runtime import checking
@@ -53,6 +57,15 @@ _ASCII_SETS = {
     "WORD": ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)),
     "SPACE": ((0x09, 0x0D), (0x1C, 0x20)),
 }
+
+#: Sets that have no character in common, in any dialect.
+_APART = frozenset(
+    frozenset(pair)
+    for pair in (
+        ("DIGIT", "NOT_DIGIT"), ("WORD", "NOT_WORD"), ("SPACE", "NOT_SPACE"),
+        ("SPACE", "WORD"), ("SPACE", "DIGIT"), ("DIGIT", "NOT_WORD"),
+    )
+)  # fmt: skip
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -99,7 +112,9 @@ def slowness(expression: str, flags: int = 0) -> str | None:
     if expression_problem(expression) is not None:
         return "is not an expression of Python"
     try:
-        tree = import_module("re._parser").parse(expression)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a future meaning of `[[`
+            tree = _literal_parser().parse(expression)
         machine = _Machine(folds=bool(flags & re.IGNORECASE) or bool(_FOLDED.search(expression)))
         machine.read(tree, anywhere=True)
         return machine.slowness()
@@ -107,6 +122,36 @@ def slowness(expression: str, flags: int = 0) -> str | None:
         return "is too complex to prove that it takes bounded time"
     except RecursionError:
         return "is nested too deeply to prove that it takes bounded time"
+
+
+@lru_cache(maxsize=1)
+def _literal_parser() -> ModuleType:
+    """A second copy of the parser of the standard library, which makes no set of alternatives that
+    are single characters: `[ab]|[bc]` has two ways to read a `b`.
+
+    What all alternatives begin with is moved out in both: that changes no number of ways.
+    """
+    spec: Any = find_spec("re._parser")
+    parser = module_from_spec(spec)
+    spec.loader.exec_module(parser)
+
+    def parse_alternatives(source: Any, state: Any, verbose: int, nested: int) -> Any:
+        branches = [parser._parse(source, state, verbose, nested=nested + 1, first=not nested)]
+        while source.match("|"):
+            if not nested:
+                verbose = state.flags & re.VERBOSE  # a flag at the beginning was read
+            branches.append(parser._parse(source, state, verbose, nested=nested + 1))
+        if len(branches) == 1:
+            return branches[0]
+        whole = parser.SubPattern(state)
+        while all(branches) and all(branch[0] == branches[0][0] for branch in branches):
+            whole.append(branches[0][0])
+            branches = [branch[1:] for branch in branches]
+        whole.append((parser.BRANCH, (None, branches)))
+        return whole
+
+    vars(parser)["_parse_sub"] = parse_alternatives
+    return parser
 
 
 class _TooComplex(Exception):
@@ -210,7 +255,7 @@ class _Machine:
     def _position(self, characters: Ranges) -> _Part:
         if len(self.characters) >= _POSITIONS:
             raise _TooComplex
-        self.characters.append(_fold(characters) if self.folds else characters)
+        self.characters.append(self._fold_case(characters))
         self.follows.append({})
         number = len(self.characters) - 1
         return _Part({number: 1}, {number: 1}, 0)
@@ -247,7 +292,7 @@ class _Machine:
             case "SUBPATTERN" | "ATOMIC_GROUP":
                 return self._sequence(argument[-1] if operator == "SUBPATTERN" else argument)
             case "BRANCH":
-                return self._join([self._sequence(branch) for branch in argument[1]])
+                return self._alternatives([[*branch] for branch in argument[1]])
             case "ASSERT" | "ASSERT_NOT":
                 machine = _Machine(folds=self.folds)
                 machine.read(argument[1], anywhere=False)
@@ -261,6 +306,28 @@ class _Machine:
                 return self._join(branches)
         self._note_refusal()
         return _Part()  # an anchor or a boundary
+
+    def _alternatives(self, branches: list[list[tuple[object, Any]]]) -> _Part:
+        """Alternatives; single characters are one position if no two can read the same one."""
+        if all(len(branch) == 1 and str(branch[0][0]) in _SETS for branch in branches):
+            sets = [_members(str(branch[0][0]), branch[0][1]) for branch in branches]
+            if not any(self._overlap(one, other) for one, other in combinations(sets, 2)):
+                return self._position(
+                    tuple(pair for each in sets for _, own in each for pair in own)
+                )
+        return self._join([self._sequence(branch) for branch in branches])
+
+    def _overlap(self, one: list["_Member"], other: list["_Member"]) -> bool:
+        """Whether two sets may have a character in common."""
+        return any(
+            {left, right} not in _APART
+            and _intersect(self._fold_case(ours), self._fold_case(theirs))
+            for left, ours in one
+            for right, theirs in other
+        )
+
+    def _fold_case(self, characters: Ranges) -> Ranges:
+        return _fold(characters) if self.folds else characters
 
     def _note_refusal(self) -> None:
         self.tried.update(range(self.begun, len(self.characters)))
@@ -332,6 +399,32 @@ def _is_anchored(items: Iterable[tuple[object, Any]]) -> bool:
         if str(operator) not in ("ASSERT", "ASSERT_NOT"):
             return str(operator) == "SUBPATTERN" and _is_anchored(argument[-1])
     return False
+
+
+_SETS = frozenset({"LITERAL", "NOT_LITERAL", "IN"})
+"""Operators that read one character of a set."""
+
+_Member = tuple[str, Ranges]
+"""A member of a set: the name of its category, or nothing, and its characters."""
+
+
+def _members(operator: str, argument: Any) -> list[_Member]:
+    """The members of a set; one that is negated is a single member."""
+    if operator != "IN" or str(argument[0][0]) == "NEGATE":
+        return [("", _ranges(operator, argument))]
+    return [
+        (
+            str(value).removeprefix("CATEGORY_").replace("UNI_", "")
+            if str(inner) == "CATEGORY"
+            else "",
+            _ranges(str(inner), value),
+        )
+        for inner, value in argument
+    ]
+
+
+def _intersect(one: Ranges, other: Ranges) -> bool:
+    return any(low <= last and first <= high for low, high in one for first, last in other)
 
 
 def _ranges(operator: str, argument: Any) -> Ranges:

@@ -12,6 +12,8 @@ from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.operations import json_writes
 from faultspec_conformance.probes.ownership import (
+    ShownResource,
+    foreign_resources,
     ids_of_tenant,
     is_private,
     marks,
@@ -34,7 +36,6 @@ from faultspec_conformance.session.parameters import id_of_item, required_query
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
-    ResourceKind,
     last_placeholder,
     refers_to,
 )
@@ -57,33 +58,28 @@ _OTHER_REASONS = frozenset({401, 403, 405, 415, 429})
 def check_filters(
     session: HttpSession, resource: CreatedResource, stranger: Identity
 ) -> Iterator[Outcome]:
-    """Ask lists for what the owner's resource has; they must not show it.
-
-    Only unguessable ids show it, since an answer may repeat the value that was asked for.
-    """
+    """Ask lists for what the owner's resource has; they must not show it."""
     kinds = [kind for kind in session.kinds if kind == resource.kind or is_private(session, kind)]
-    ids = {
-        id: kind
-        for kind in kinds
-        for id in ids_of_tenant(session, kind, resource.owner)
-        if unguessable(id)
-    }
+    foreign = foreign_resources(session, kinds, resource, stranger)
     asked = 0
-    for operation in session.inventory.operations if ids else ():
+    for operation in session.inventory.operations:
         if operation.method != "GET" or operation.placeholders:
             continue
         for name, value in _filters(session, operation, resource):
             if asked >= _FILTERS:
                 return
             asked += 1
+            if not foreign.evidence:
+                reason = f"nothing tells whether a list shows another tenant's {resource.kind.name}"
+                yield not_exercised(_CLAUSE, f"{reason}: no id is unguessable, no text is unique")
+                return
             query = {**required_query(session, operation), name: value}
             page = session.call(
                 RequestSpec("GET", operation.template, identity=stranger, query=query)
             )
-            text = page.exchange.response.body.decode("utf-8", "replace")
-            shown = next((id for id in ids if id in text and id != str(value)), None)
-            if page.ok and shown is not None:
-                what = _describe_shown(session, page, shown, kind=ids[shown], stranger=stranger)
+            shown = foreign.find_in(page, value) if page.ok else None
+            if shown is not None:
+                what = _describe_shown(session, page, shown, stranger)
                 message = f"{operation.name} with `{name}` shows {what}"
                 yield failed(_CLAUSE, message, resource.creation, page, variant="filter")
             elif page.ok:
@@ -91,20 +87,22 @@ def check_filters(
 
 
 def _describe_shown(
-    session: HttpSession, page: Observation, shown: str, *, kind: ResourceKind, stranger: Identity
+    session: HttpSession, page: Observation, shown: ShownResource, stranger: Identity
 ) -> str:
     """Say what a list shows: a resource of another tenant, or an item that refers to it."""
-    what = f"another tenant's {kind.name}"
+    what, referring = f"another tenant's {shown.kind.name}", []
     for item in list_items(page.json):
-        places = [place for place, value in leaves(item) if value == shown]
-        own = id_of_item(item, last_placeholder(kind))
-        if not places or not isinstance(item, dict) or str(own) == shown:
+        places = [place for place, value in leaves(item) if value == shown.sign]
+        own = id_of_item(item, last_placeholder(shown.kind))
+        if not places or not isinstance(item, dict):
             continue
+        if str(own) == shown.id:
+            return what
         mine = (one for one in session.kinds if str(own) in ids_of_tenant(session, one, stranger))
         holder = next(mine, None)
         whose = f"the caller's own {holder.name}" if holder is not None else "an item"
-        return f"{whose}, whose `{places[0].removeprefix('/')}` is that of {what}"
-    return what
+        referring.append(f"{whose}, whose `{places[0].removeprefix('/')}` is that of {what}")
+    return next(iter(referring), what)
 
 
 def _filters(

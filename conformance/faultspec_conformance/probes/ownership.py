@@ -4,13 +4,14 @@ Two tenants may count their ids alike, so an equal id alone proves nothing.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from faultspec_conformance.config import Identity
 from faultspec_conformance.session.fixtures import likely_body, make
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation
+from faultspec_conformance.session.parameters import id_of_item
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
@@ -70,15 +71,30 @@ def marks(session: HttpSession, kind: ResourceKind, body: object) -> tuple[str, 
     A text that another body has too is fixed; one of the OpenAPI document may be sent by any
     caller.
     """
+    return _marks_of(session, kind, [body])[0]
+
+
+def _marks_of(
+    session: HttpSession, kind: ResourceKind, bodies: Sequence[object]
+) -> list[tuple[str, ...]]:
+    """Return the marks of each body."""
     operation, call = kind.operation("create"), kind.call("create")
     if operation is None:
-        return ()
+        return [()] * len(bodies)
     fixed = set(_texts(likely_body(session, operation, call)))
     document = json.dumps(session.description.document)
-    found = dict.fromkeys(
-        text for text in _texts(body) if len(text) >= _TELLING and text not in fixed
-    )
-    return tuple(text for text in found if json.dumps(text)[1:-1] not in document)
+    return [
+        tuple(
+            dict.fromkeys(
+                text
+                for text in _texts(body)
+                if len(text) >= _TELLING
+                and text not in fixed
+                and json.dumps(text)[1:-1] not in document
+            )
+        )
+        for body in bodies
+    ]
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -97,6 +113,103 @@ def _text(answer: Observation) -> str:
 def unguessable(identifier: object) -> bool:
     """Whether two tenants cannot both have the id: it is long and not a number."""
     return isinstance(identifier, str) and len(identifier) >= _TELLING and not identifier.isdigit()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResource:
+    """A resource that an answer shows. ``sign``: its id, or the mark that shows it."""
+
+    kind: ResourceKind
+    id: str
+    sign: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignResources:
+    """The resources that one tenant created in this run, to look for in the answers to another.
+
+    ``evidence``: that of each resource, with its kind. ``own_ids``: those of the caller's tenant by
+    the names of kinds. ``sent``: the texts that the caller's tenant wrote.
+    """
+
+    evidence: Sequence[tuple[ResourceKind, Evidence]]
+    own_ids: Mapping[str, set[str]]
+    sent: frozenset[str]
+
+    def find_in(self, answer: Observation, asked: object = None) -> ShownResource | None:
+        """Return a resource that an answer shows, or None.
+
+        An unguessable id does, and so does a mark that the caller's tenant never wrote. ``asked``:
+        the value of a filter, which an answer may repeat, so it shows nothing by itself. An item
+        shows the resource if it has both its id and one of its marks.
+        """
+        text, repeated = _text(answer), str(asked).casefold()
+        found = "\n".join(_texts(answer.json)).casefold() or text.casefold()
+        items = [(item, "\n".join(_texts(item)).casefold()) for item in _items_in(answer.json)]
+        for kind, each in self.evidence:
+            identifier = str(each.id)
+            if unguessable(each.id) and identifier in text and identifier != str(asked):
+                return ShownResource(kind, identifier, identifier)
+            for mark in (mark for mark in each.marks if mark.casefold() in found):
+                shown = mark.casefold()
+                if mark not in self.sent and shown not in repeated:
+                    return ShownResource(kind, identifier, mark)
+                if identifier not in self.own_ids[kind.name] and any(
+                    str(id_of_item(item, last_placeholder(kind))) == identifier and shown in content
+                    for item, content in items
+                ):
+                    return ShownResource(kind, identifier, mark)
+        return None
+
+
+def foreign_resources(
+    session: HttpSession,
+    kinds: Sequence[ResourceKind],
+    resource: CreatedResource,
+    caller: Identity,
+) -> ForeignResources:
+    """Return a resource, and all others of some kinds that the tenant of its owner created, as far
+    as something shows them in an answer to ``caller``.
+    """
+    evidence = []
+    for kind in kinds:
+        creations = list(_creations_of_tenant(session, kind, resource.owner))
+        bodies = [
+            resource.body if creation is resource.creation else _sent_body(creation)
+            for creation in creations
+        ]
+        for creation, found in zip(creations, _marks_of(session, kind, bodies), strict=True):
+            identifier = identifier_of(creation, last_placeholder(kind), kind)
+            if found or unguessable(identifier):
+                evidence.append((kind, Evidence(creation, identifier, found)))
+    own_ids = {kind.name: ids_of_tenant(session, kind, caller) for kind in kinds}
+    names = _names_of_tenant(session, caller)
+    sent = frozenset(
+        text
+        for answer in session.knowledge.exchanges
+        if answer.exchange.identity in names
+        for text in _texts(_sent_body(answer))
+    )
+    return ForeignResources(evidence, own_ids, sent)
+
+
+def _sent_body(answer: Observation) -> object:
+    """Return the body of a request: JSON, or its text."""
+    sent = answer.exchange.request.body
+    try:
+        return json.loads(sent)
+    except (ValueError, RecursionError):
+        return sent.decode("utf-8", "replace")
+
+
+def _items_in(value: object) -> Iterator[dict[str, object]]:
+    """Yield the objects that are items of a list anywhere in a JSON value."""
+    for member in value.values() if isinstance(value, dict) else ():
+        yield from _items_in(member)
+    for member in value if isinstance(value, list) else ():
+        if isinstance(member, dict):
+            yield member
+        yield from _items_in(member)
 
 
 def has_namesake(
@@ -144,17 +257,26 @@ def find_unshared(
 
 def ids_of_tenant(session: HttpSession, kind: ResourceKind, identity: Identity) -> set[str]:
     """Return the ids of the resources that the tenant of an identity has created in this run."""
-    create = kind.operation("create")
-    if create is None:
-        return set()
-    names = {known.name for known in session.identities if known.tenant == identity.tenant}
     return {
         str(identifier_of(answer, last_placeholder(kind), kind))
-        for answer in session.knowledge.exchanges
-        if answer.ok
-        and answer.exchange.identity in names
-        and answer.exchange.operation == create.name
+        for answer in _creations_of_tenant(session, kind, identity)
     }
+
+
+def _creations_of_tenant(
+    session: HttpSession, kind: ResourceKind, identity: Identity
+) -> Iterator[Observation]:
+    """Yield the successful creations by the tenant of an identity."""
+    create, names = kind.operation("create"), _names_of_tenant(session, identity)
+    for answer in session.knowledge.exchanges if create is not None else ():
+        own = answer.ok and answer.exchange.identity in names
+        if own and create is not None and answer.exchange.operation == create.name:
+            yield answer
+
+
+def _names_of_tenant(session: HttpSession, identity: Identity) -> set[str]:
+    """Return the names of the identities of one tenant."""
+    return {known.name for known in session.identities if known.tenant == identity.tenant}
 
 
 def is_private(session: HttpSession, kind: ResourceKind) -> bool:

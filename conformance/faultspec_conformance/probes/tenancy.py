@@ -21,8 +21,8 @@ from faultspec_conformance.probes.ownership import (
     Evidence,
     evidence_of,
     find_unshared,
+    foreign_resources,
     has_namesake,
-    ids_of_tenant,
     is_private,
     unguessable,
 )
@@ -106,11 +106,11 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
             yield not_exercised(_CLAUSE, reason)
             return
         asked = asked or (resource.owner, stranger)
-        evidence = evidence_of(session, resource)
         yield from _check_items(session, rule, resource, stranger)
-        yield from _check_list(session, resource, stranger, evidence)
-        yield from _check_same_values(session, rule, resource, stranger)
+        yield from _check_list(session, resource, stranger)
         yield from check_filters(session, resource, stranger)
+        # From here on the stranger has sent the owner's values too.
+        yield from _check_same_values(session, rule, resource, stranger)
         yield from check_references(session, resource, stranger)
     if asked is None:
         yield not_exercised(_CLAUSE, "no resource could be made for another tenant to ask for")
@@ -421,27 +421,22 @@ def _body(answer: Observation) -> object:
 
 
 def _check_list(
-    session: HttpSession, resource: CreatedResource, stranger: Identity, evidence: Evidence
+    session: HttpSession, resource: CreatedResource, stranger: Identity
 ) -> Iterator[Outcome]:
-    """Check that no page of a list shows the owner's resource to the stranger: neither the first
+    """Check that no page of a list shows a resource of the owner to the stranger: neither the first
     ones, nor the one that the owner's own cursor names.
     """
     kind, listing = resource.kind, resource.kind.operation("list")
     if listing is None or listing.placeholders:
         return
-    ids = [id for id in ids_of_tenant(session, kind, resource.owner) if unguessable(id)]
-
-    def shows(page: Observation) -> bool:
-        text = page.exchange.response.body.decode("utf-8", "replace")
-        return evidence.has_mark(page) or any(id in text for id in ids)
-
+    foreign = foreign_resources(session, [kind], resource, stranger)
     message = f"{listing.name} shows another tenant's {kind.name}"
     paging = paging_of(listing, kind.config.pages)
     plain = RequestSpec("GET", listing.template, identity=stranger)
     first = session.call(replace(plain, query=pagination.opening(listing)))
     if not first.ok:
         return
-    if shows(first):
+    if foreign.find_in(first) is not None:
         yield failed(_CLAUSE, message, resource.creation, first, variant="list")
         return
     yield passed(_CLAUSE)
@@ -452,7 +447,7 @@ def _check_list(
         page = session.call(replace(plain, query=query))
         if not page.ok:
             break
-        if shows(page):
+        if foreign.find_in(page) is not None:
             exchanges = (resource.creation, first, page)
             yield failed(_CLAUSE, f"{message} on a later page", *exchanges, variant="page")
             return

@@ -3,8 +3,10 @@ in a report.
 """
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from faultspec.exchange.body import kind_of_body
 from faultspec.exchange.finding import Finding
@@ -45,7 +47,7 @@ _OF_TRIGGERS = ("service/",)
 
 #: Bytes of two answers that are compared, and what differs between two answers of one failure: ids
 #: and times.
-_COMPARED, _CHANGING = 2_000, re.compile(r"[\w.:-]*\d[\w.:-]*")
+_COMPARED, _CHANGING = 2_000, re.compile(r"(?<![\w.:-])[\w.:-]*\d[\w.:-]*")
 
 _NUMBERS = re.compile(r"\d+")
 
@@ -130,9 +132,14 @@ def example_key(finding: Finding) -> Hashable:
     if not finding.clause.startswith(_OF_TRIGGERS) or not finding.evidence:
         return finding.operation, finding.status
     last = finding.evidence[-1]
-    text = last.response.body[:_COMPARED].decode("utf-8", "replace")
-    trigger = _NUMBERS.sub("*", last.trigger)
-    return finding.operation, trigger, _CHANGING.sub("*", _PARTICULARS.sub("*", text))
+    return finding.operation, *_kind_of_crash(last.trigger, last.response.body[:_COMPARED])
+
+
+@lru_cache(maxsize=4096)  # each join of findings asks for all its examples again
+def _kind_of_crash(trigger: str, body: bytes) -> tuple[str, str]:
+    """The trigger and the beginning of an answer without what changes from one to the next."""
+    text = _PARTICULARS.sub("*", body.decode("utf-8", "replace"))
+    return _NUMBERS.sub("*", trigger), _CHANGING.sub("*", text)
 
 
 def _join_examples(shown: Finding, examples: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -140,17 +147,17 @@ def _join_examples(shown: Finding, examples: Iterable[Finding]) -> tuple[Finding
     those with a trigger of their own are kept.
     """
     kept: dict[Hashable, Finding] = {example_key(shown): shown}
-    triggers: dict[str | None, list[str]] = {}
+    triggers: dict[str | None, Counter[str]] = {}
     for example in examples:
         key, operation = example_key(example), example.operation
         known = kept.get(key)
         trigger = example.evidence[-1].trigger if example.evidence else ""
-        seen = triggers.setdefault(operation, [])
+        seen = triggers.setdefault(operation, Counter())
         if known is not None:
             kept[key] = min(known, example, key=_size)
-        elif len(seen) < _EXAMPLES or trigger not in seen:
+        elif trigger not in seen or seen.total() < _EXAMPLES:
             kept[key] = example
-        seen.append(trigger)
+        seen[trigger] += 1
     return tuple(kept.values())
 
 

@@ -46,7 +46,7 @@ final class Shop {
             if (allow(call, "POST")) {
                 create(call);
             }
-        } else if (isItem || path.matches("/(typed|bare|crash|stream|slow)")) {
+        } else if (isItem || path.matches("/(typed|bare|crash|cause|stream|slow)")) {
             if (allow(call, "GET")) {
                 read(call, isItem ? path.substring("/items/".length()) : path);
             }
@@ -71,6 +71,12 @@ final class Shop {
             case "/typed" -> throw new SkuTakenException();
             case "/bare" -> call.begin(409, -1);
             case "/crash" -> throw new IllegalStateException("hunter2");
+            case "/cause" -> throw new IllegalStateException("hunter2") {
+                @Override
+                public synchronized Throwable getCause() {
+                    throw new UnsupportedOperationException("hunter2");
+                }
+            };
             case "/stream" -> {
                 OutputStream body = call.begin(200, 0);
                 body.write("begin".getBytes(StandardCharsets.UTF_8));

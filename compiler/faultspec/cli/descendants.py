@@ -1,0 +1,83 @@
+"""The processes that a run leaves behind, which its supervisor ends.
+
+On Linux a process may ask for the orphans among its descendants (`prctl(2)`,
+`PR_SET_CHILD_SUBREAPER`): they become its own children, whatever session, group or environment
+they gave themselves. Elsewhere they stay.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+#: `PR_SET_CHILD_SUBREAPER` of Linux.
+_ADOPT_ORPHANS = 36
+
+#: Seconds for processes to end by themselves after SIGTERM, and to be gone after SIGKILL.
+_GRACE = 0.5
+_LAST = 2.0
+
+#: Seconds between two looks.
+_PAUSE = 0.01
+
+
+@contextmanager
+def descendants_ended() -> Iterator[None]:
+    """End with the block whatever the children of the block left behind. Children that were there
+    before stay.
+    """
+    earlier = child_processes()
+    adopting = _adopt_orphans(True)
+    try:
+        yield
+    finally:
+        if adopting:
+            end_children(but=earlier)
+            _adopt_orphans(False)
+
+
+def end_children(*, but: frozenset[int], grace: float = _GRACE) -> None:
+    """End the children of this process, and what they leave to it. ``grace``: seconds after
+    SIGTERM.
+    """
+    began = time.monotonic()
+    asked: set[int] = set()
+    while (left := child_processes() - but) and time.monotonic() < began + grace + _LAST:
+        late = time.monotonic() >= began + grace
+        for child in left if late else left - asked:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(child, signal.SIGKILL if late else signal.SIGTERM)
+        asked |= left
+        for child in left:
+            with suppress(ChildProcessError):
+                os.waitpid(child, os.WNOHANG)
+        time.sleep(_PAUSE)
+
+
+def child_processes() -> frozenset[int]:
+    """The children of this process; none where there is no `/proc`."""
+    return frozenset(_find_children())
+
+
+def _find_children() -> Iterator[int]:
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            # After the name, which may contain anything: the state and the parent (proc_pid_stat).
+            parent = status.read_bytes().rpartition(b")")[2].split()[1]
+            if int(parent) == os.getpid():
+                yield int(status.parent.name)
+
+
+def _adopt_orphans(adopt: bool) -> bool:
+    """Get the orphans among the descendants from now on, or not. Returns whether the system
+    agreed.
+    """
+    if sys.platform != "linux":
+        return False
+    with suppress(OSError, AttributeError):
+        return bool(ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, int(adopt)) == 0)
+    return False
