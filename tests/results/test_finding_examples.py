@@ -3,15 +3,19 @@ report.
 """
 
 import json
+import re
 import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance import reports
 from faultspec_conformance.reports.reading import read_report
+from faultspec_conformance.results import findings as joining
 from faultspec_conformance.results.findings import join_findings
 from faultspec_conformance.results.model import ClauseResult, Report, ReportedFinding, Result
 from support import command_line
@@ -146,3 +150,37 @@ def test_an_example_that_does_not_exist_cannot_be_replayed(tmp_path: Path) -> No
         done = command_line.faultspec("replay", str(path), name, cwd=tmp_path)
         assert done.returncode == 2
         assert "4 examples" in done.stdout + done.stderr
+
+
+#: The same expression, in quadratic time.
+PLAIN = re.compile(r"[\w.:-]*\d[\w.:-]*")
+
+
+@given(st.text(st.sampled_from("ab_1٣.:- \n/é²")) | st.text())
+def test_what_changes_between_two_answers_is_each_word_with_a_digit(text: str) -> None:
+    """The linear expression finds the same as the plain one."""
+    found = [match.span() for match in joining._CHANGING.finditer(text)]
+    assert found == [match.span() for match in PLAIN.finditer(text)]
+
+
+def test_a_long_word_takes_linear_time() -> None:
+    """A word of a million letters takes no seconds. The plain expression takes hours."""
+    began = time.monotonic()
+    assert joining._CHANGING.sub("*", "z" * 1_000_000) == "z" * 1_000_000
+    assert time.monotonic() - began < 5
+
+
+def test_the_key_of_each_example_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Joining many findings takes as many keys as there are findings, however many have a key of
+    their own, and the result is that of joining them in two parts.
+    """
+    triggers = [f"a body of the kind {chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(300)]
+    found = [ReportedFinding(crash(f"GET /{n % 3}", one)) for n, one in enumerate(triggers)]
+    parts = join_findings([*join_findings(found[:150]), *join_findings(found[150:])])
+    keys: list[Finding] = []
+    key_of = joining.example_key
+    monkeypatch.setattr(joining, "example_key", lambda one: keys.append(one) or key_of(one))
+    whole = join_findings(found)
+    assert len(keys) == len(found)
+    assert whole == parts
+    assert len(whole[0].examples) == len(found)

@@ -12,11 +12,17 @@ from pathlib import Path
 import pytest
 
 from faultspec.cli.supervision import supervise
+from faultspec.language import read
+from faultspec_conformance.config import ServiceConfig
+from faultspec_conformance.drivers.http import Limits
 from faultspec_conformance.reports import FORMATS
 from faultspec_conformance.reports.reading import latest_report
 from faultspec_conformance.results.defects import describe_defect
 from faultspec_conformance.results.model import Report, Result
+from faultspec_conformance.run import service
 from faultspec_conformance.run.deadline import DeadlineReached, RunDeadline
+from faultspec_conformance.session.options import RunOptions
+from run.test_misbehaving_services import TAXONOMY, serving
 
 
 def test_a_search_is_interrupted() -> None:
@@ -156,3 +162,33 @@ def test_a_daemon_does_not_outlive_the_run(tmp_path: Path, end: str, deaf: bool)
     finally:
         earlier.kill()
         earlier.wait()
+
+
+def test_a_result_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a run computes after its last request ends soon after the limit, too."""
+
+    def compute(*_: object, **__: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr(service, "conclude", compute)
+    taxonomy = read(TAXONOMY, "chaos.yaml").taxonomy
+    assert taxonomy is not None
+    began = time.monotonic()
+    with serving(None, 1_000) as url:
+        config = ServiceConfig(http=url, limits=Limits(requests=5, seconds=0.3))
+        with pytest.raises(DeadlineReached):
+            service.run(config, taxonomy, RunOptions(sweep=False))
+    assert time.monotonic() - began < 5
+
+
+def test_only_the_writing_of_reports_outlives_the_limit() -> None:
+    """A run that still computes then is ended, and one that writes its reports is not."""
+
+    def work(announce: Callable[[str, float], None], keep: object) -> int:
+        announce("deadline", 0.1)
+        announce("report", 0)
+        time.sleep(2.5)
+        return 5
+
+    assert supervise(work, lose, isolated=True) == 5

@@ -184,6 +184,12 @@ def sends_secrets(connection: socket.socket, head: bytes) -> None:
     connection.sendall(answer_with(body, "500 Oops"))
 
 
+def sends_words(connection: socket.socket, head: bytes) -> None:
+    """Crash with a word of 60,000 letters that no other answer has."""
+    word = f"{os.urandom(8).hex()}{'q' * 60_000}"
+    connection.sendall(answer_with(json.dumps({"code": word}).encode(), "500 Oops"))
+
+
 HEAD = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 BIG = b'{"code": "absent", "more": [' + b"[],{}," * 680_000 + b"1]}"
@@ -370,6 +376,9 @@ HOSTILE = {
     ),
     "values": Hostile("errors of 4 MB with a million values", answer=sends(answer_with(BIG))),
     "secrets": Hostile("errors with 2,500 new secrets each", answer=sends_secrets, quick=True),
+    "words": Hostile(
+        "crashes with a new word of 60,000 letters each", answer=sends_words, quick=True
+    ),
     "periodic secret": Hostile(
         "errors that repeat one letter 50,000 times, with a secret of it",
         answer=sends(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from faultspec_conformance.config import ServiceConfig
     from faultspec_conformance.results.model import Report, Shard
     from faultspec_conformance.results.waivers import Waiver
-    from faultspec_conformance.session.options import Event, RunOptions, Unreachable
+    from faultspec_conformance.session.options import RunOptions, Unreachable
 
 
 @click.command(name="conform")
@@ -196,7 +196,7 @@ def command(
         except Refused:
             return COULD_NOT
 
-    def judge(announce: "Callable[[Event, float], None]", keep: Callable[[str], None]) -> int:
+    def judge(announce: Callable[[str, float], None], keep: Callable[[str], None]) -> int:
         if not isolated:
             end_by_interrupt()
         announced = replace(
@@ -207,6 +207,7 @@ def command(
             if loaded.learned
             else (judge_clients if watching else run)(config, loaded.taxonomy, announced)
         )
+        announce("report", 0)
         if progress is not ignore_progress:
             click.echo("\r\x1b[K", err=True, nl=False)
         if isinstance(report, Unreachable):

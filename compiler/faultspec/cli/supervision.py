@@ -27,8 +27,8 @@ from faultspec.cli.interruption import INTERRUPTED, SAME, SIGNALS, handle_signal
 #: Seconds beyond its limit after which a run is ended.
 _BEYOND = 1.7
 
-#: Seconds for the reports, once all requests are sent. Large ones take some on a busy machine.
-_REPORTS = 60.0
+#: Seconds for writing the reports, once there is a result. Large ones take some on a busy machine.
+_REPORTS = 10.0
 
 #: Bytes that are read at once.
 _CHUNK = 4096
@@ -40,7 +40,7 @@ _INTERRUPTED = 10.0
 INTERRUPTION = "the run was interrupted"
 """The reason of a loss by a signal."""
 
-_LATE = "the run did not end at its limit of seconds: a library computes without end"
+_LATE = "the run did not end at its limit of seconds: it computes without end"
 
 #: `PR_SET_PDEATHSIG` of Linux: the signal that a process gets when its parent ends.
 _PARENT_ENDED = 1
@@ -49,7 +49,9 @@ _PARENT_ENDED = 1
 _DEBUG = "FAULTSPEC_DEBUG"
 
 Announce = Callable[[str, float], None]
-"""Announces an event of the work, with a number."""
+"""Announces an event of the work, with a number: ``deadline`` and the seconds that are left,
+``process`` and the id of another one to end, ``report`` and 0 before the reports are written.
+"""
 
 Keep = Callable[[str], None]
 """Keeps a text for the report of a loss."""
@@ -132,6 +134,7 @@ def _do(work: Work, report_loss: ReportLoss, announce: Announce, kept: _KeptText
     except KeyboardInterrupt as error:
         # The deadline of a run is a kind of it.
         reason = INTERRUPTION if type(error) is KeyboardInterrupt else _LATE
+        announce("report", 0)
         return report_loss(reason, kept.texts())
     except Exception as error:
         if isinstance(error, click.ClickException | BrokenPipeError) or os.environ.get(

@@ -18,10 +18,9 @@ from faultspec.openapi.service import Description
 from faultspec_conformance.observed.memory import OperationNames, RecentIds, same_exchange
 from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
 from faultspec_conformance.results.findings import (
+    Cause,
     cause_of,
     example_key,
-    join_counts,
-    join_pair,
     join_texts,
     sort_findings,
 )
@@ -104,8 +103,7 @@ class Accumulator:
         self._errors: Counter[frozenset[str]] = Counter()
         self._levels: Counter[tuple[str, str]] = Counter()
         self._used: Counter[Waiver] = Counter()
-        self._findings: dict[Hashable, ReportedFinding] = {}
-        self._examples: dict[Hashable, set[Hashable]] = {}
+        self._causes: dict[Hashable, Cause] = {}
         self._unlisted: Counter[str] = Counter()
         self._codes: dict[str, Coverage] = {}
         self._skipped: dict[tuple[str, str], tuple[int, str]] = {}
@@ -182,7 +180,7 @@ class Accumulator:
             target=target,
             taxonomy=f"{taxonomy.name} {taxonomy.version}",
             clauses=clauses,
-            findings=sort_findings(self._findings.values()),
+            findings=sort_findings(cause.report() for cause in self._causes.values()),
             coverage=coverage,
             requests=self.exchanges,
             seconds=seconds,
@@ -259,21 +257,20 @@ class Accumulator:
         places = (place,) if place is not None else ()
         reported = ReportedFinding(finding, waived=excuse, places=places)
         key = cause_of(reported)
-        known = self._findings.get(key)
+        cause = self._causes.get(key)
         example = example_key(finding)
-        if known is not None and example in self._examples[key]:
-            # Most records: nothing has to be masked or compared.
-            again = replace(known, count=1, places=places, operations=reported.operations)
-            self._findings[key] = join_counts(known, again)
+        if cause is not None and not cause.needs(finding, example):
+            # Most records: nothing has to be masked.
+            again = replace(reported, finding=cause.shown, examples=())
+            cause.count(again)
             return again
         masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
-        new = replace(reported, finding=masked)
-        if known is not None:
-            self._examples[key].add(example)
-            self._findings[key] = join_pair(known, new)
-        elif len(self._findings) < _FINDINGS:
-            self._examples[key] = {example}
-            self._findings[key] = new
+        new = replace(reported, finding=masked, examples=())
+        if cause is not None:
+            cause.add_example(new, example)
+        elif len(self._causes) < _FINDINGS:
+            self._causes[key] = Cause(new)
+            self._causes[key].add_example(new, example)
         else:
             self._unlisted[finding.clause] += 1
         return new

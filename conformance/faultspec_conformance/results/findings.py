@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 
 from faultspec.exchange.body import kind_of_body
 from faultspec.exchange.finding import Finding
@@ -45,9 +44,12 @@ _ABOUT_BODIES = (
 #: Clauses whose failures have a cause in the service for each trigger, which no rule names.
 _OF_TRIGGERS = ("service/",)
 
-#: Bytes of two answers that are compared, and what differs between two answers of one failure: ids
-#: and times.
-_COMPARED, _CHANGING = 2_000, re.compile(r"(?<![\w.:-])[\w.:-]*\d[\w.:-]*")
+#: Bytes of two answers that are compared.
+_COMPARED = 2_000
+
+#: What differs between two answers of one failure: ids and times. Only the beginning of a word is
+#: tried, else a long word takes quadratic time.
+_CHANGING = re.compile(r"(?<![\w.:-])[\w.:-]*\d[\w.:-]*")
 
 _NUMBERS = re.compile(r"\d+")
 
@@ -71,12 +73,89 @@ def count_finding(clause: ClauseResult, reported: ReportedFinding, sign: int = 1
 
 def join_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """Join findings with one cause, in the order of their first occurrence."""
-    kept: dict[Hashable, ReportedFinding] = {}
+    causes: dict[Hashable, Cause] = {}
     for finding in findings:
         key = cause_of(finding)
-        known = kept.get(key)
-        kept[key] = finding if known is None else join_pair(known, finding)
-    return tuple(kept.values())
+        causes.setdefault(key, Cause(finding)).add(finding)
+    return tuple(cause.report() for cause in causes.values())
+
+
+class Cause:
+    """One cause, whose findings are added one after the other. ``first``: what they share.
+
+    It keeps the smallest example of each key. Of an operation with many, it keeps only those with a
+    trigger of their own.
+    """
+
+    def __init__(self, first: ReportedFinding) -> None:
+        self._first = first
+        self._shown = first.finding
+        self._key: Hashable = None
+        self._count = 0
+        self._flaky = True
+        self._places: dict[str, None] = {}
+        self._operations: dict[str, None] = {}
+        self._examples: dict[Hashable, Finding] = {}
+        self._numbers: Counter[str | None] = Counter()
+        self._triggers: set[tuple[str | None, str]] = set()
+
+    @property
+    def shown(self) -> Finding:
+        """The smallest example of the first operation."""
+        return self._shown
+
+    def count(self, reported: ReportedFinding) -> None:
+        """Add a finding whose examples are not needed. The cause is flaky if all of them are."""
+        self._count += reported.count
+        self._flaky = self._flaky and reported.flaky
+        for place in reported.places:
+            if len(self._places) < _PLACES:
+                self._places[place] = None
+        self._operations.update(dict.fromkeys(reported.operations))
+
+    def add(self, reported: ReportedFinding) -> None:
+        """Add a finding and its examples."""
+        self.add_example(reported, example_key(reported.finding))
+        for example in reported.examples[1:]:
+            self._keep(example, example_key(example))
+
+    def add_example(self, reported: ReportedFinding, key: Hashable) -> None:
+        """Add a finding that is its only example, and has a key."""
+        self.count(reported)
+        finding = reported.finding
+        of_first = finding.operation == self._shown.operation
+        if self._key is None or (of_first and _size(finding) < _size(self._shown)):
+            self._shown, self._key = finding, key
+        self._keep(finding, key)
+
+    def needs(self, finding: Finding, key: Hashable) -> bool:
+        """Whether a finding would be an example with a new key."""
+        if key in self._examples:
+            return False
+        few = self._numbers[finding.operation] < _EXAMPLES
+        return few or (finding.operation, _trigger(finding)) not in self._triggers
+
+    def _keep(self, example: Finding, key: Hashable) -> None:
+        known = self._examples.get(key)
+        if known is not None:
+            self._examples[key] = min(known, example, key=_size)
+        elif self.needs(example, key):
+            self._examples[key] = example
+            self._numbers[example.operation] += 1
+            self._triggers.add((example.operation, _trigger(example)))
+
+    def report(self) -> ReportedFinding:
+        """The sum of the counts, all operations, the smallest example first."""
+        others = (one for key, one in self._examples.items() if key != self._key)
+        return replace(
+            self._first,
+            finding=self._shown,
+            count=self._count,
+            flaky=self._flaky,
+            places=tuple(self._places),
+            operations=tuple(self._operations),
+            examples=(self._shown, *others),
+        )
 
 
 def cause_of(reported: ReportedFinding) -> Hashable:
@@ -103,27 +182,6 @@ def _kind_of_body(finding: Finding) -> Hashable:
     return kind_of_body(media_type, last.response.body)
 
 
-def join_pair(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:
-    """Join two reports of one cause: the smaller example of an operation, the sum of the counts,
-    all operations. It is flaky if both are.
-    """
-    same = first.finding.operation == second.finding.operation
-    shown = min(first.finding, second.finding, key=_size) if same else first.finding
-    examples = _join_examples(shown, (*first.examples, *second.examples))
-    return replace(join_counts(first, second), finding=shown, examples=examples)
-
-
-def join_counts(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:
-    """Join two reports of one cause, of which the first has all examples already."""
-    return replace(
-        first,
-        count=first.count + second.count,
-        flaky=first.flaky and second.flaky,
-        places=join_texts(first.places, second.places)[:_PLACES],
-        operations=join_texts(first.operations, second.operations),
-    )
-
-
 def example_key(finding: Finding) -> Hashable:
     """The key that equal examples of one cause share: the operation and the status.
 
@@ -132,33 +190,13 @@ def example_key(finding: Finding) -> Hashable:
     if not finding.clause.startswith(_OF_TRIGGERS) or not finding.evidence:
         return finding.operation, finding.status
     last = finding.evidence[-1]
-    return finding.operation, *_kind_of_crash(last.trigger, last.response.body[:_COMPARED])
+    text = last.response.body[:_COMPARED].decode("utf-8", "replace")
+    trigger = _NUMBERS.sub("*", last.trigger)
+    return finding.operation, trigger, _CHANGING.sub("*", _PARTICULARS.sub("*", text))
 
 
-@lru_cache(maxsize=4096)  # each join of findings asks for all its examples again
-def _kind_of_crash(trigger: str, body: bytes) -> tuple[str, str]:
-    """The trigger and the beginning of an answer without what changes from one to the next."""
-    text = _PARTICULARS.sub("*", body.decode("utf-8", "replace"))
-    return _NUMBERS.sub("*", trigger), _CHANGING.sub("*", text)
-
-
-def _join_examples(shown: Finding, examples: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The smallest example of each key, that of the finding first. Of an operation with many, only
-    those with a trigger of their own are kept.
-    """
-    kept: dict[Hashable, Finding] = {example_key(shown): shown}
-    triggers: dict[str | None, Counter[str]] = {}
-    for example in examples:
-        key, operation = example_key(example), example.operation
-        known = kept.get(key)
-        trigger = example.evidence[-1].trigger if example.evidence else ""
-        seen = triggers.setdefault(operation, Counter())
-        if known is not None:
-            kept[key] = min(known, example, key=_size)
-        elif trigger not in seen or seen.total() < _EXAMPLES:
-            kept[key] = example
-        seen[trigger] += 1
-    return tuple(kept.values())
+def _trigger(finding: Finding) -> str:
+    return finding.evidence[-1].trigger if finding.evidence else ""
 
 
 def sort_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:

@@ -24,7 +24,7 @@ from faultspec_conformance.run.service import judge_http
 from faultspec_conformance.run.summarize import build_session_masking
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation
-from faultspec_conformance.session.options import Event, RunOptions, Unreachable, ignore_report
+from faultspec_conformance.session.options import RunOptions, Unreachable, ignore_report
 
 #: What a team does after a first look, and after one that saw no error to learn from.
 _NEXT = "no taxonomy was given: `faultspec init --from URL` drafts one from these answers"
@@ -161,14 +161,10 @@ def explore(
     limits = target.limits
     half = replace(limits, requests=-(-limits.requests // 2), seconds=limits.seconds / 2)
 
-    def announce(event: Event, number: float) -> None:
-        if event != "report":
-            options.announce(event, number)
-
     found = judge_http(
         replace(target, limits=half),
         any_body(),
-        replace(options, only=_LEARNED_FROM, announce=announce, keep=ignore_report),
+        replace(options, only=_LEARNED_FROM, keep=ignore_report),
         {},
         describe=describe,
         inspect=opened.append,

@@ -92,6 +92,10 @@ _NOTHING_KNOWN = (
     "paths with `--path /orders/17`, or the document with `--openapi PATH`"
 )
 
+#: Seconds beyond its limit after which a run computes no result any more. The one that it kept
+#: takes its place.
+_CLOSING = 1.0
+
 INTERRUPTED = "the run was interrupted"
 """Why what is left of a run could not run."""
 
@@ -102,7 +106,10 @@ _ENDING = "each may end the session of the caller, remove the caller or change c
 def run(
     target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions = RunOptions()
 ) -> Report | Unreachable:
-    """Judge one service. The configuration may start it and script its upstreams."""
+    """Judge one service. The configuration may start it and script its upstreams.
+
+    Raises DeadlineReached if the result takes too long after the limit of seconds.
+    """
     if target.transport != "http":
         return judge_calls(target, taxonomy, options)
     try:
@@ -146,6 +153,7 @@ def judge_http(
     base = f"{parts.scheme}://{parts.netloc}"
     with connect(base, target.limits) as driver:
         deadline = RunDeadline(driver.remaining)
+        closing = RunDeadline(driver.remaining + _CLOSING)
         options.announce("deadline", driver.remaining)
         session = HttpSession(build_contract(taxonomy), target, driver, Description())
         done = _Done()
@@ -166,15 +174,15 @@ def judge_http(
         _keep_reports(session, known, options, base)
         if session.observations.ended is None:
             _run_parts(session, options, deadline, done)
-        options.announce("report", 0)
-        session.observations.add(map(NotRun, report_refused_identities(session)))
-        session.observations.add(unended_logins(session))
-        session.check_process()
-        session.observations.add(held.check_observed() if held is not None else ())
-        inspect(session)
-        report = build_report(
-            session, known, options, base=base, flaky=done.flaky, interrupted=done.interrupted
-        )
+        with closing:
+            session.observations.add(map(NotRun, report_refused_identities(session)))
+            session.observations.add(unended_logins(session))
+            session.check_process()
+            session.observations.add(held.check_observed() if held is not None else ())
+            inspect(session)
+            report = build_report(
+                session, known, options, base=base, flaky=done.flaky, interrupted=done.interrupted
+            )
         return replace(report, result=replace(report.result, generated=done.generated))
 
 
@@ -298,6 +306,7 @@ def judge_calls(
             if not driver.listens() and not isinstance(driver, Process):
                 return Unreachable(f"cannot connect to {target.address}")
             options.announce("deadline", driver.remaining)
+            closing = RunDeadline(driver.remaining + _CLOSING)
             session, parts = start_call_session(driver, rules, target, options)
             _keep_reports(session, known, options, target.address)
             interrupted = False
@@ -310,7 +319,6 @@ def judge_calls(
             except KeyboardInterrupt:
                 interrupted = True
                 session.observations.end(INTERRUPTED)
-            options.announce("report", 0)
     except ImportError as error:
         return Unreachable(
             f"judging MCP needs {error.name or 'mcp'}", "pip install 'faultspec[conformance,mcp]'"
@@ -319,14 +327,15 @@ def judge_calls(
         return Unreachable(
             f"{target.address} cannot be started: {error.strerror or error}", "check `target`"
         )
-    return build_report(
-        session,
-        known,
-        options,
-        base=target.address,
-        flaky=frozenset(),
-        interrupted=interrupted,
-    )
+    with closing:
+        return build_report(
+            session,
+            known,
+            options,
+            base=target.address,
+            flaky=frozenset(),
+            interrupted=interrupted,
+        )
 
 
 def build_report(

@@ -13,10 +13,9 @@ def ignore_progress(name: str) -> None:
     """Show no progress."""
 
 
-Event = Literal["deadline", "process", "report"]
+Event = Literal["deadline", "process"]
 """An event of a run that it announces, with a number. ``deadline``: the seconds that are left of
-the run. ``process``: the id of the process of the service, which the suite started. ``report``: all
-requests are sent.
+the run. ``process``: the id of the process of the service, which the suite started.
 """
 
 
