@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib import metadata
 from typing import Any
 
@@ -23,6 +23,7 @@ from starlette.testclient import TestClient
 
 from faultspec.exchange.model import Exchange
 from faultspec_conformance.drivers.serving import serving
+from faultspec_conformance.observed.broken_answers import BrokenAnswers
 from faultspec_conformance.observed.middleware import Watching, watch
 from faultspec_conformance.orders.demo import service
 from paths import ROOT
@@ -306,6 +307,99 @@ def test_an_application_that_raises_is_left_alone() -> None:
     assert seen == []
     with TestClient(Watching(APP, seen.append)):  # lifespan is none of our business
         assert seen == []
+
+
+async def break_off(scope: Any, receive: Any, send: Any) -> None:
+    """An application that does to its answer what the path says: `raise-200-4` raises after the
+    beginning of an answer and four bytes.
+    """
+    how, status, sent = scope["path"].strip("/").split("-")
+    fields = [(b"content-type", b"application/json")]
+    if status != "none":
+        await send({"type": "http.response.start", "status": int(status), "headers": fields})
+    if sent != "none":
+        more = how != "late"
+        await send({"type": "http.response.body", "body": b"x" * int(sent), "more_body": more})
+    if how == "left":
+        await receive()
+        assert (await receive())["type"] == "http.disconnect"
+    if how in ("raise", "late"):
+        raise RuntimeError("cursor closed")
+
+
+@pytest.mark.parametrize(
+    ("path", "trigger"),
+    [
+        ("raise-none-none", "the application raises RuntimeError"),
+        ("raise-200-none", "the application raises RuntimeError, and its answer of 200 had begun"),
+        ("raise-404-4", "the application raises RuntimeError, and its answer of 404 had begun"),
+        ("return-none-none", "the application returns too early"),
+        ("return-200-4", "the application returns too early, and its answer of 200 had begun"),
+        ("late-200-4", None),
+        ("left-200-4", None),
+    ],
+)
+def test_an_answer_without_an_end_is_a_crash(path: str, trigger: str | None) -> None:
+    """It is seen once, as the server error that it is to a client; an exception goes on. After the
+    whole answer, or when the client has left, nothing is.
+    """
+    seen: list[Exchange] = []
+    scope = {"type": "http", "method": "GET", "path": f"/{path}", "headers": []}
+    received = [{"type": "http.request"}, {"type": "http.disconnect"}]
+
+    async def receive() -> Any:
+        return received.pop(0)
+
+    async def send(message: Any) -> None:
+        """Take it."""
+
+    with pytest.raises(RuntimeError) if "ai" in path or "late" in path else nullcontext():
+        asyncio.run(BrokenAnswers(break_off, seen.append)(scope, receive, send))
+    assert [(each.response.status, each.trigger) for each in seen] == (
+        [(500, trigger)] if trigger is not None else []
+    )
+
+
+def test_a_test_fails_for_an_application_that_raises(pytester: pytest.Pytester) -> None:
+    """Also if its client turns exceptions into answers, or the answer has begun."""
+    pytester.makepyfile(
+        """
+        import pytest
+        from starlette.testclient import TestClient
+        from observed.test_pytest_plugin import break_off
+
+        @pytest.mark.parametrize("path", ["raise-none-none", "raise-200-4", "return-none-none"])
+        def test_watched(faultspec, path):
+            client = TestClient(faultspec.app(break_off), raise_server_exceptions=False)
+            try:
+                client.get(path)
+            except AssertionError:
+                pass
+        """
+    )
+    done = pytester.runpytest_inprocess(*PLUGIN, f"--faultspec={TAXONOMY}")
+    done.assert_outcomes(failed=3)
+    done.stdout.fnmatch_lines(["*sent: the application raises RuntimeError*"])
+
+
+def test_a_file_that_the_server_sends_is_an_answer() -> None:
+    """It is seen with the reason why its body is missing. Its fields may be any bytes."""
+    seen: list[Exchange] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        fields = [(bytearray(b"x-id"), memoryview(b"7"))]
+        await send({"type": "http.response.start", "status": 500, "headers": fields})
+        await send({"type": "http.response.pathsend", "path": "/srv/error.json"})
+
+    async def send(message: Any) -> None:
+        """Take it."""
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    asyncio.run(BrokenAnswers(Watching(app, seen.append), seen.append)(scope, send, send))
+    assert [(each.response.status, each.response.cut) for each in seen] == [
+        (500, "is a file that the server sends")
+    ]
+    assert seen[0].response.headers == (("x-id", "7"),)
 
 
 def test_clients_are_listened_to() -> None:

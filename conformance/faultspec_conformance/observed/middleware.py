@@ -71,7 +71,8 @@ class Watching:
 
         async def send_and_keep(message: Message) -> None:
             nonlocal cut
-            is_body = message["type"] == "http.response.body"
+            is_file = message["type"] == "http.response.pathsend"
+            is_body = is_file or message["type"] == "http.response.body"
             if message["type"] == "http.response.start":
                 # The server exhausts header fields that come from an iterator.
                 message = {**message, "headers": [*message.get("headers", ())]}
@@ -82,6 +83,8 @@ class Watching:
                     cut = CUT
                 if cut is None and not self._keep(answer, body):
                     cut = _TOO_MANY
+                if is_file:
+                    cut = _FROM_FILE
                 if cut is not None:
                     self._drop(answer)
             await send(message)
@@ -95,7 +98,7 @@ class Watching:
                     elapsed=time.perf_counter() - began,
                     cut=cut or content.cut,
                 )
-                self.see(_asgi_exchange(scope, bytes(question), response))
+                self.see(asgi_exchange(scope, bytes(question), response))
 
         try:
             await self.app(scope, receive_and_keep, send_and_keep)
@@ -116,7 +119,8 @@ class Watching:
         kept.clear()
 
 
-def _asgi_exchange(scope: Scope, body: bytes, response: Response) -> Exchange:
+def asgi_exchange(scope: Scope, body: bytes, response: Response) -> Exchange:
+    """The exchange of a request, with its body, and an answer."""
     query = scope.get("query_string", b"").decode("latin-1")
     path = scope.get("raw_path") or scope["path"].encode()
     target = path.decode("latin-1").partition("?")[0] + (f"?{query}" if query else "")
@@ -138,7 +142,8 @@ def answer_lacks(method: str, *, whole: bool) -> frozenset[str]:
 
 
 def _decode_headers(pairs: Any) -> Headers:
-    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in pairs)
+    """The fields of a message of ASGI; servers also accept other kinds of bytes."""
+    return tuple((str(name, "latin-1"), str(value, "latin-1")) for name, value in pairs)
 
 
 def watch(client: Any, see: See) -> None:
@@ -246,6 +251,9 @@ def _decode(headers: Headers, packed: bytes) -> DecodedContent:
 
 CUT = f"is longer than {_KEPT} bytes"
 """Why a body is not kept."""
+
+_FROM_FILE = "is a file that the server sends"
+"""Why the body of an answer by the extension ``http.response.pathsend`` of ASGI is not kept."""
 
 _TOO_MANY = "came with more bodies than are kept at the same time"
 

@@ -88,10 +88,13 @@ class Watch:
         )
 
     def app(self, app: Any) -> Any:
-        """The ASGI application, wrapped so that every exchange is judged."""
+        """The ASGI application, wrapped so that every exchange is judged, also one that the
+        application breaks off: that is a crash.
+        """
+        from faultspec_conformance.observed.broken_answers import BrokenAnswers
         from faultspec_conformance.observed.middleware import Watching
 
-        return Watching(app, self.see)
+        return BrokenAnswers(Watching(app, self.see), self.see)
 
     def client(self, client: _App) -> _App:
         """The client itself (of httpx, Starlette or requests). Its answers are judged from now
