@@ -8,6 +8,7 @@ import os
 import quopri
 import re
 import time
+import unicodedata
 import zlib
 from collections.abc import Callable
 from itertools import product
@@ -48,7 +49,28 @@ OTHERS: dict[str, Encoding] = {
     "quoted text": lambda text: quopri.encodestring(text.encode()).decode().strip(),
 }
 
-MASKING = build_masking((), [(SECRET, "${TOK}")])
+#: A secret with letters beyond ASCII, and ways to write it that read the same, or in which other
+#: programs encode it.
+LETTERS = "Zürich!Geheim-Qx9Wk7Lé4Tv"
+WRITTEN: dict[str, Encoding] = {
+    "decomposed": lambda text: unicodedata.normalize("NFD", text),
+    "composed": lambda text: unicodedata.normalize("NFC", text),
+    "full width": lambda text: "".join(
+        chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in text
+    ),
+    "mathematical": lambda text: "".join(
+        chr(0x1D400 + ord(each) - 65) if "A" <= each <= "Z" else each for each in text
+    ),
+    "entities": lambda text: (
+        text.replace("ü", "&uuml;").replace("!", "&excl;").replace("-", "&hyphen;")
+    ),
+    "dash": lambda text: text.replace("-", "\u2013"),
+    "base64 of Latin-1": lambda text: base64.b64encode(text.encode("latin-1")).decode(),
+    "hexadecimal of Latin-1": lambda text: text.encode("latin-1").hex(),
+    "percent of the decomposed": lambda text: quote(unicodedata.normalize("NFD", text)),
+}
+
+MASKING = build_masking((), [(SECRET, "${TOK}"), (LETTERS, "${TOK}")])
 
 
 def assert_masked(shown: str) -> None:
@@ -72,6 +94,24 @@ def test_further_encodings_are_undone(name: str) -> None:
     """Old escapes, long ones, and compressed text."""
     shown = OTHERS[name](SECRET)
     assert shown not in MASKING.text(f"a {shown} b")
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_secret_is_found_however_its_letters_are_written(name: str) -> None:
+    """What reads the same is masked, and base64 of an older encoding; the text around it stays."""
+    for secret in (LETTERS, "Qx9Wk7L-e4Tv!Geheim") if name != "base64 of Latin-1" else (LETTERS,):
+        hidden = build_masking((), [(secret, "${TOK}")])
+        for around in ("", "ü ", "ﬁ"):
+            shown = WRITTEN[name](secret)
+            masked = hidden.text(f"{around}first {shown} last{around}")
+            assert masked == f"{around}first ${{TOK}} last{around}"
+
+
+def test_letters_with_marks_take_linear_time() -> None:
+    """A long text of letters that have to be decomposed takes no seconds."""
+    began = time.monotonic()
+    assert MASKING.text("é" * 200_000) == "é" * 200_000
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize("cut", ["…", "...", "[...]", "[…]", "***", "......"])

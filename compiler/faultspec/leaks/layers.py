@@ -6,10 +6,12 @@ A value found in an inner text is reported by its place in the source.
 import base64
 import html
 import re
+import unicodedata
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _ESCAPES = r"""
     (?:%[0-9A-Fa-f]{2})+ | %u[0-9A-Fa-f]{4} | \\[0-3][0-7]{2}
@@ -73,6 +75,11 @@ _INFLATED = 64 * 1024
 #: The least share of strings in a binary message that is searched.
 _TEXTUAL = 0.6
 
+#: Dashes that look like the hyphen of ASCII, and the sign for minus.
+_DASH = re.compile("[\u2010-\u2015\u2212]")
+
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+
 _SINGLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -99,6 +106,34 @@ class Layer:
 def unescape(layer: Layer) -> Layer | None:
     """The layer with its escapes undone once; None if it has none."""
     return _rewrite(layer, _ESCAPE, _decode)
+
+
+def decompose(layer: Layer) -> Layer | None:
+    """The layer in plain letters, see `plain_letters`; None if it is.
+
+    Letters with marks are the letter and its marks, however the source writes them.
+    """
+    text = layer.text
+    if text.isascii() or (unicodedata.is_normalized("NFKD", text) and not _DASH.search(text)):
+        return None
+    return _rewrite(layer, _BEYOND_ASCII, _decompose)
+
+
+def plain_letters(text: str) -> str:
+    """The characters of a text that look the same to a reader, such as those of full width and
+    mathematical ones, in compatibility decomposition (Unicode Standard Annex 15, NFKD). A dash is a
+    hyphen.
+    """
+    return text if text.isascii() else "".join(map(_plain, text))
+
+
+@lru_cache(maxsize=4096)
+def _plain(character: str) -> str:
+    return _DASH.sub("-", unicodedata.normalize("NFKD", character))
+
+
+def _decompose(character: str) -> Iterator[tuple[str, int]]:
+    yield from ((letter, int(at == 0)) for at, letter in enumerate(_plain(character)))
 
 
 def undress(layer: Layer) -> Layer | None:

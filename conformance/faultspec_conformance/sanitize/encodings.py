@@ -17,7 +17,7 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from faultspec.leaks import fold_case
-from faultspec.leaks.layers import Layer, unescape
+from faultspec.leaks.layers import Layer, decompose, plain_letters, unescape
 
 #: Encodings inside each other that are undone: JSON in a header of a log line in JSON takes three.
 _LAYERS = 4
@@ -106,8 +106,8 @@ class Form:
 
 
 def unescape_layers(text: str) -> tuple[FoldedLayer, ...]:
-    """The text itself, then unescaped once, twice, and so on until no escape is left; and the same
-    for the runs of digits in it, decoded, and for those in these.
+    """The text itself, then unescaped once, twice, and so on until no escape is left; each of these
+    in plain letters; and the same for the runs of digits in it, decoded, and for those in these.
     """
     found = _unescape_all(text, None)
     seen, newest = {text}, [found[0], found[-1]]
@@ -127,10 +127,15 @@ def _unescape_all(text: str, runs: _DecodedRuns | None) -> list[FoldedLayer]:
     layer: Layer | None = Layer(text)
     found: list[FoldedLayer] = []
     while layer is not None and len(found) <= _LAYERS:
-        cuts = tuple(cut.span() for cut in _CUT.finditer(layer.text))
-        found.append(FoldedLayer(layer, layer.text, fold_case(layer.text), cuts=cuts, runs=runs))
+        found.append(_fold(layer, runs))
         layer = unescape(layer)
-    return found
+    plain = (decompose(folded.layer) for folded in found)
+    return [*found, *(_fold(layer, runs) for layer in plain if layer is not None)]
+
+
+def _fold(layer: Layer, runs: _DecodedRuns | None) -> FoldedLayer:
+    cuts = tuple(cut.span() for cut in _CUT.finditer(layer.text))
+    return FoldedLayer(layer, layer.text, fold_case(layer.text), cuts=cuts, runs=runs)
 
 
 def _decode_runs(layer: FoldedLayer) -> tuple[str, _DecodedRuns | None]:
@@ -228,20 +233,28 @@ def forms_of(value: str) -> tuple[Form, ...]:
     plain += [text.replace(" ", "+") for text in plain if " " in text]
     plain += [" ".join(text.split()) for text in plain if len(text.split()) > 1]  # in one line
     raw = value.encode("utf-8", "surrogatepass")
+    raws = [raw]
     if not value.isascii():
+        plain += [plain_letters(text) for text in plain]
         plain.append(raw.decode("latin-1"))  # as headers are read
         if all(ord(character) < 256 for character in value):
-            plain.append(value.encode("latin-1").decode("utf-8", "surrogateescape"))
+            raws.append(value.encode("latin-1"))
+            plain.append(raws[-1].decode("utf-8", "surrogateescape"))
     # Of `ı` and `I`, which is its upper case, case folding makes different letters.
     cases = (case for text in plain for case in (text, text.upper(), text.lower()))
-    found = [*(Form(fold_case(text)) for text in cases), Form(raw.hex())]
+    found = [Form(fold_case(text)) for text in cases]
+    for raw in raws:
+        found += [Form(raw.hex()), *_base64_forms(raw)]
+    return tuple(dict.fromkeys(found))
+
+
+def _base64_forms(raw: bytes) -> Iterator[Form]:
     for shift in range(3):
         # Only the base64 characters made of the value's own bytes do not depend on its neighbours.
         coded = base64.b64encode(b"\x00" * shift + raw)
         stable = coded[(shift * 8 + 5) // 6 : (shift + len(raw)) * 8 // 6].decode()
         url_safe = stable.replace("+", "-").replace("/", "_")
-        found += (Form(text, any_case=False, coded=True) for text in (stable, url_safe))
-    return tuple(dict.fromkeys(found))
+        yield from (Form(text, any_case=False, coded=True) for text in (stable, url_safe))
 
 
 def find_value(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[int, int]]:
