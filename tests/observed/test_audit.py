@@ -32,6 +32,7 @@ from faultspec.exchange.finding import Finding, Judgement
 from faultspec.exchange.model import ABOUT_BODY, Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
+from faultspec.source import MAX_NODES
 from faultspec_conformance import reports
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.observed import memory
@@ -1095,3 +1096,28 @@ def test_signs_within_a_text_do_not_count(tmp_path: Path, body: str) -> None:
     found = items(path)
     assert [isinstance(item, RecordedExchange) for item in found] == [True, True, True]
     assert found[-1].exchange.response.body == body.encode()
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+@pytest.mark.parametrize(
+    ("letters", "last", "fits"),
+    [
+        *((6, "a", True), (9, "a", False), (6, "é", True), (3, "中", True), (6, "中", False)),
+        *((1, "\U0001f600", True), (3, "\U0001f600", False), (6, r"\u4e2d", False)),
+    ],
+)
+def test_a_record_is_bounded_by_the_memory_that_it_takes(
+    form: str, letters: int, last: str, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One character beyond the others makes Python take twice or four times as much for each."""
+    monkeypatch.setattr(listed, "_LONGEST", 8 * 1024**2)
+    monkeypatch.setattr(listed, "_NODE_BYTES", 8 * 1024**2 // MAX_NODES)
+    text = "a" * (letters * 1_000_000) + last
+    stream = io.BytesIO(f'{{"entries": ["{text}", "b"]}}'.encode())
+    read = listed.json_items(stream, ["entries"]) if form == "json" else None
+    found = list(read if read is not None else listed.yaml_items(stream, "entries"))
+    assert (found[0].problem is None) == fits
+    assert (
+        fits or "of memory" in str(found[0].problem) or "keys and values" in str(found[0].problem)
+    )
+    assert not fits or found[-1].value == "b"

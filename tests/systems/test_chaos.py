@@ -616,6 +616,21 @@ def write_archive(folder: Path, _: str) -> None:
         file.write(entry.rstrip(",\n") + "]}}")
 
 
+def write_letters(folder: Path, _: str) -> None:
+    """A HAR whose largest text almost has as many bytes as are read."""
+    request = {"method": "GET", "url": "http://service/", "headers": []}
+    content = {"mimeType": "application/json", "text": "a" * 38_000_000}
+    entry = {"request": request, "response": {"status": 404, "headers": [], "content": content}}
+    (folder / "big.har").write_text(json.dumps({"log": {"entries": [entry]}}))
+
+
+def write_wide(folder: Path, url: str) -> None:
+    """The same with an emoji, which makes Python take four bytes for each letter."""
+    write_letters(folder, url)
+    text = (folder / "big.har").read_text().replace('a"', 'a\U0001f600"', 1)
+    (folder / "big.har").write_text(text)
+
+
 def write_shapes(folder: Path, _: str) -> None:
     """A model of botocore with 40 errors that each have 30 errors as members."""
     shapes = {
@@ -723,6 +738,17 @@ HOSTILE_INPUTS: dict[str, HostileInput] = {
         "`audit` of a HAR of 100 MB",
         write_archive,
         (*PROGRAM, "audit", "big.har", "--taxonomy", "taxonomy.yaml"),
+    ),
+    "letters": HostileInput(
+        "`audit` of a HAR with a text of 38 million letters",
+        write_letters,
+        (*PROGRAM, "audit", "big.har", "--taxonomy", "taxonomy.yaml"),
+    ),
+    "wide": HostileInput(
+        "`audit` of a HAR with a text of 38 million letters and an emoji",
+        write_wide,
+        (*PROGRAM, "audit", "big.har", "--taxonomy", "taxonomy.yaml"),
+        quick=True,
     ),
     "shapes": HostileInput(
         "`import botocore` of a model whose shapes multiply",

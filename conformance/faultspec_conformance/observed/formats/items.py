@@ -41,10 +41,14 @@ class ListedItem(NamedTuple):
 
 
 #: Bytes of a stream that are read at once, at least and at most.
-_CHUNK, _STEP = 1024**2, 8 * 1024**2
+_CHUNK, _STEP = 1024**2, 4 * 1024**2
 
-#: Characters of the longest item of a JSON list.
-_LONGEST = 64 * 1024**2
+#: Bytes of memory of the text of the longest item of a JSON list. There are several copies of it.
+#: Python takes one for each character, two if one is beyond Latin-1, four if one is beyond 16 bits.
+_LONGEST = 40 * 1024**2
+
+#: The escape of the first half of a character beyond 16 bits (RFC 8259, section 7).
+_PAIR = re.compile(r"\\u[dD][89abAB]")
 
 #: Texts of JSON, also one that is cut off, and the signs that begin, part and end values.
 _SIGNS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
@@ -146,15 +150,33 @@ class _JsonText:
 
     def _read_more(self) -> None:
         _, column = self.place(self._offset)
-        rest = self._text[self._offset :]
-        if len(rest) > _LONGEST:
-            raise ItemTooLarge(f"a value has more than {_LONGEST:,} characters")
+        rest = self._text = self._text[self._offset :]
+        self._offset = self._counted = 0
         content = self._stream.read(min(max(_CHUNK, len(rest)), _STEP))
         self._ended = not content
-        self._text = rest + self._decoder.decode(content, self._ended)
+        more = self._decoder.decode(content, self._ended)
+        if rest and _is_larger(_LONGEST, rest, more):
+            raise ItemTooLarge(f"a value takes more than {_LONGEST // 1024**2} MiB of memory")
+        self._text = ""  # there is one copy less
+        self._text = rest + more
         self._dense = _has_many_signs(self._text)
-        self._offset = self._counted = 0
         self._before = column - 1
+
+
+def _is_larger(limit: int, *texts: str) -> bool:
+    """Whether texts would take more bytes of memory than the limit, if they were one."""
+    length = sum(map(len, texts))
+    return length * 4 > limit and length * max(map(_width, texts)) > limit
+
+
+def _width(text: str) -> int:
+    """Bytes of memory that Python takes for each character of a text, and of those that its escapes
+    stand for.
+    """
+    last = "" if text.isascii() else max(text)
+    if last > "\uffff" or _PAIR.search(text):
+        return 4
+    return 1 if last <= "\xff" and "\\u" not in text else 2
 
 
 def check_json_size(text: str) -> None:
@@ -211,11 +233,17 @@ _LONGEST_NUMBER = 80
 
 _INT64 = range(-(2**63), 2**63)
 
-#: Characters of a text that count as one value more, so that the texts of an item have 64 MB.
-_NODE_CHARACTERS = 128
+#: Bytes of memory of a text that count as one value more, so that the texts of an item take as many
+#: as one of JSON.
+_NODE_BYTES = _LONGEST // MAX_NODES
 
 #: Directives of a file, and how each begins: behind an end of a line.
 _MOST_TAGS = 1_000
+
+#: Bytes of memory that each character of a text takes if one of these is in it: the first bytes of
+#: UTF-8, and how escapes begin.
+_WIDTHS = ((4, re.compile(rb"[\xf0-\xf7]|\\U")), (2, re.compile(rb"[\xe0-\xef]|\\u")))
+
 _TAG = re.compile(rb"[\n\r\x85\xa8\xa9]%TAG")
 
 #: Levels of a file. The parser takes a time for each sign that grows with its levels.
@@ -236,19 +264,34 @@ class _Unparsable(yaml.YAMLError):
     """A file would take the parser too long. The text is a sentence about it."""
 
 
-class _FewTags:
-    """A stream of YAML with few directives `%TAG`. The parser compares each with all before it,
-    in code that no signal interrupts.
+class _Bounded:
+    """A stream of YAML with few directives `%TAG`, and no text beyond the longest item. The parser
+    compares each directive with all before it, and holds a text whole, in code that no signal
+    interrupts.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._last = b"\n"
         self._left = _MOST_TAGS
+        #: The bytes that were read since the last event, and those of memory for each.
+        self._length, self._width = 0, 1
+
+    def begin(self) -> None:
+        """Begin a new event."""
+        self._length, self._width = 0, 1
 
     def read(self, size: int) -> bytes:
-        """The next bytes. Raises _Unparsable if there are too many directives."""
+        """The next bytes. Raises _Unparsable if there are too many directives, or the text is too
+        long.
+        """
         content = self._stream.read(size)
+        self._length += len(content)
+        for width, sign in _WIDTHS:
+            if width > self._width and sign.search(content):
+                self._width = width
+        if self._length * self._width > _LONGEST:
+            raise _Unparsable(f"a text takes more than {_LONGEST // 1024**2} MiB of memory")
         plain = self._last + content.replace(b"\0", b"")  # of UTF-16, what is left is ASCII
         self._left -= len(_TAG.findall(plain))
         if self._left < 0:
@@ -267,7 +310,8 @@ class _Loader(Composer, SafeConstructor, Resolver):
         Composer.__init__(self)
         SafeConstructor.__init__(self)
         Resolver.__init__(self)
-        parser = _Parser(_FewTags(stream))
+        self._bounded = _Bounded(stream)
+        parser = _Parser(self._bounded)
         self._next_event: Callable[[], Any] = parser.get_event
         self.check_event: Callable[..., bool] = parser.check_event
         self.peek_event: Callable[[], Any] = parser.peek_event
@@ -280,6 +324,7 @@ class _Loader(Composer, SafeConstructor, Resolver):
     def get_event(self) -> Any:
         """The next event. Raises _Unparsable if it is nested too deep."""
         event = self._next_event()
+        self._bounded.begin()
         if isinstance(event, yaml.ScalarEvent):
             self._written += _weigh_text(event.value)
         elif isinstance(event, yaml.CollectionStartEvent):
@@ -457,7 +502,7 @@ _NOT_MEASURED = (0, 0)
 
 def _weigh_text(text: str) -> int:
     """The values that a text counts as."""
-    return 1 + len(text) // _NODE_CHARACTERS
+    return 1 + len(text) * (1 if len(text) < _NODE_BYTES else _width(text)) // _NODE_BYTES
 
 
 def _inner_nodes(node: yaml.Node) -> Iterable[yaml.Node]:
