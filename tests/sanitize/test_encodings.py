@@ -98,7 +98,7 @@ def test_further_encodings_are_undone(name: str) -> None:
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_secret_is_found_however_its_letters_are_written(name: str) -> None:
-    """What reads the same is masked, and base64 of an older encoding; the text around it stays."""
+    """Texts that read the same are masked, and base64 of an older encoding; the others stay."""
     for secret in (LETTERS, "Qx9Wk7L-e4Tv!Geheim") if name != "base64 of Latin-1" else (LETTERS,):
         hidden = build_masking((), [(secret, "${TOK}")])
         for around in ("", "ü ", "ﬁ"):

@@ -16,7 +16,7 @@ from faultspec_conformance.observed.middleware import (
 )
 
 #: What uvicorn answers for an application that raises. Once an answer has begun, it can only close
-#: the connection, which is no better.
+#: the connection, which helps a client as little.
 _OF_SERVERS = Response(
     500, (("content-type", "text/plain; charset=utf-8"),), b"Internal Server Error"
 )
@@ -32,8 +32,8 @@ class BrokenAnswers:
     """An ASGI application around ``app``. Answers that have no end go to ``see`` as the error that
     a server answers for a crash.
 
-    Exceptions pass. One after a whole answer is no client's concern, as of background tasks. Nor is
-    what happens once the client has left.
+    Exceptions pass. No client notices one after a whole answer, as of background tasks, or one
+    after it has left.
     """
 
     def __init__(self, app: Application, see: See) -> None:
