@@ -963,7 +963,8 @@ def test_a_recording_that_unpacks_to_very_much_is_refused(tmp_path: Path, form: 
     blank = packer.compress(begin) + b"".join(packer.compress(b" " * 2**20) for _ in range(150))
     path.write_bytes(blank + packer.flush())
     [problem] = audit([str(path)], platform()).result.not_run
-    assert "it has more than 134217728 bytes; decompress the file first" in problem
+    whole = "it has more than 134217728 bytes; decompress the file first"
+    assert (whole if form != "yaml" else "a text takes more than 40 MiB of memory") in problem
 
 
 def cassette(*interactions: str) -> str:
@@ -1044,7 +1045,7 @@ def test_what_aliases_repeat_is_bounded_in_the_file(
 ) -> None:
     """Small records that all repeat one large value are read up to the bound, texts included."""
     monkeypatch.setattr("faultspec_conformance.observed.formats.items.MAX_NODES", 1000)
-    for value in (f"[{'x, ' * 300}x]", "x" * 128 * 300):
+    for value in (f"[{'x, ' * 300}x]", "x" * listed._NODE_BYTES * 300):
         path = tmp_path / "c.yaml"
         path.write_text(cassette(interaction(body=f"&a {value}"), *[interaction(body="*a")] * 9))
         found = [isinstance(item, RecordedExchange) for item in items(path)]
