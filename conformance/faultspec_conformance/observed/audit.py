@@ -14,6 +14,7 @@ from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.formats import open_recording
 from faultspec_conformance.observed.formats.record import NotARecording, Skipped
 from faultspec_conformance.observed.formats.sources import find_recordings
+from faultspec_conformance.observed.received import as_received
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.results.waivers import Waiver
@@ -111,7 +112,7 @@ def _judge_file(path: str, accumulator: Accumulator, options: AuditOptions) -> s
                     return f"{item.place}: {item.reason}"
                 accumulator.skip(item.place, item.reason)
             elif options.base is None or _is_below(options.base, item.exchange.request.target):
-                accumulator.add(item.exchange, item.place)
+                accumulator.add(as_received(item.exchange, recorded=True), item.place)
             else:
                 accumulator.skip(item.place, f"it is not at {options.base}")
             if options.progress is not None and number % _RECORDS == 0:
