@@ -472,6 +472,44 @@ def test_a_path_in_a_log_without_requests_is_a_warning(tmp_path: Path) -> None:
         } == level
 
 
+@pytest.mark.parametrize("clause", ["leaks/path", "leaks/private-address"])
+def test_a_path_in_a_recording_without_requests_is_a_warning(tmp_path: Path, clause: str) -> None:
+    """An archive or a cassette without the header fields of a request, and an archive that may lack
+    its body, warn; with them the finding is an error. Other leaks are errors without a request.
+    """
+    archive, tape = tmp_path / "a.har", tmp_path / "c.json"
+    message = "See /etc/orders.ini from 10.3.7.21:80, password='hunter2hunter2'"
+    fields = {"content-type": "application/json", "cache-control": "no-store"}
+    sent = [{"name": "accept", "value": "*/*"}]
+    body = json.dumps({"code": "not_found", "message": message})
+    whole = json.loads(har((404, body, fields)))
+
+    def level(path: Path) -> str:
+        clauses = audit([str(path)], platform()).result.clauses
+        assert clauses["leaks/secret"].failures == 1
+        return "error" if clauses[clause].failures else "warning" * clauses[clause].warnings
+
+    for change, wanted in (
+        ({"headers": sent}, "error"),
+        ({"headers": []}, "warning"),
+        ({"headers": None}, "warning"),
+        ({"headers": sent, "method": "POST"}, "warning"),
+        ({"headers": sent, "method": "POST", "bodySize": 0}, "error"),
+        ({"headers": sent, "method": "POST", "postData": {"text": "{}"}}, "error"),
+    ):
+        entry = whole["log"]["entries"][0]
+        request = {**entry["request"], **change}
+        entries = [{**entry, "request": request}]
+        archive.write_text(json.dumps({"log": {**whole["log"], "entries": entries}}))
+        assert level(archive) == wanted, change
+    for headers, wanted in (({"accept": ["*/*"]}, "error"), ({}, "warning"), (None, "warning")):
+        request = {"method": "POST", "uri": "http://x/orders", "headers": headers, "body": None}
+        answer = {"status": {"code": 404}, "headers": fields, "body": {"string": body}}
+        taped = [{"request": request, "response": answer}]
+        tape.write_text(json.dumps({"version": 1, "interactions": taped}))
+        assert level(tape) == wanted, headers
+
+
 def test_a_body_that_was_cut_is_not_judged(tmp_path: Path) -> None:
     """A log that keeps only the first bytes of a body does not lead to a finding about broken
     JSON.
