@@ -972,19 +972,59 @@ def test_memory_does_not_grow_with_a_recording_in_json(tmp_path: Path, form: str
     assert long < short * 1.15 + 1_000_000
 
 
-def test_recent_ids_are_forgotten_when_they_take_much_memory() -> None:
-    """Ids of exchanges with long headers are bounded by their memory, not by their number alone."""
+def test_recent_ids_take_little_memory_each() -> None:
+    """Long headers, bodies and targets are not kept with an id, nor are findings; a shortened
+    exchange is shortened no further, so that it can be compared.
+    """
     recent = memory.RecentIds()
     for number in range(200):
-        long = (("X-Long", str(number) * 300_000),)
-        seen = Exchange(Request("GET", "/", ()), Response(404, long))
+        long = (("X-Long", str(number) * 300_000), ("X-Short", "1"))
+        seen = Exchange(Request("GET", "/" + "x" * 9_999), Response(404, long, b"y " * 9_999))
         finding = Finding("correlation/echo", "no", evidence=(seen,))
         recent[str(number)] = Observation(seen, Judgement((finding,), frozenset()))
-        recent[str(number)] = recent[str(number)]
-    kept = sum(len(each.exchange.response.headers[0][1]) for each in recent.values())
-    assert 8 * 2**20 < kept <= 32 * 2**20
-    assert "199" in recent
+    kept = recent["199"].exchange
+    assert kept.response.headers == (("X-Short", "1"),)
+    assert len(kept.request.target) + len(kept.response.body) <= 2 * 1024
+    assert memory.shorten_exchange(kept) == kept
+    assert memory.same_exchange((kept, seen))
     assert not any(each.judgement.findings for each in recent.values())
+
+
+@pytest.mark.parametrize(("ids", "forgets"), [(3, False), (4, True)])
+def test_a_window_that_forgot_ids_says_so(
+    monkeypatch: pytest.MonkeyPatch, ids: int, *, forgets: bool
+) -> None:
+    """A pass of `correlation/unique` says with how many ids each was compared, once ids had to be
+    forgotten. An id that came before the window is a new one.
+    """
+    monkeypatch.setattr(memory, "RECENT", 3)
+    tally = Accumulator(platform())
+    for number in (*range(ids), 0):
+        body, headers = answer(number)[1:]
+        other = body.replace("There is", f"There {number} is")
+        fields = (*headers.items(), ("x-request", str(len(tally.result("t").notes))))
+        tally.add(Exchange(Request("GET", f"/{number}"), Response(404, fields, other.encode())))
+    notes = [note for note in tally.result("t").notes if "correlation/unique" in note]
+    assert len(notes) == forgets
+    assert all("the last 10,000 different ones" in note for note in notes)
+
+
+def test_a_log_of_which_most_lines_cannot_be_read_is_not_passed(tmp_path: Path) -> None:
+    """It could not run, with its findings or without, and says how many lines; half of them may be
+    unreadable, and lines of other kinds are read.
+    """
+    sound = {"endpoint": "GET /orders", "http_status": 404, "code": "not_found"}
+    for lines, unread, code in (
+        ((sound, "x", "y"), 1, 2),
+        (({**sound, "http_status": 400}, "x", "y"), 1, 1),
+        ((sound, sound, "x", "y"), 0, 0),
+        ((sound, {"a": 1}, {"a": 2}, {"a": 3}), 0, 0),
+    ):
+        result = audit([str(log(tmp_path / "a.ndjson", *lines))], platform()).result
+        assert [line for line in result.not_run if "2 of its 3 records" in line] == [
+            *result.not_run
+        ]
+        assert (len(result.not_run), exit_code(result)) == (unread, code)
 
 
 @pytest.mark.parametrize("form", ["har", "yaml", "json"])

@@ -104,13 +104,13 @@ def _find_all(paths: Sequence[str], not_run: list[str]) -> Iterator[str]:
 def _judge_file(path: str, accumulator: Accumulator, options: AuditOptions) -> str | None:
     """Judge the exchanges of a file. Why its end could not be read, or None."""
     reported = time.monotonic()
-    accumulator.start_recording()
+    accumulator.start_recording(path)
     with open_recording(path, accumulator.contract, options.form) as recording:
         for number, item in enumerate(recording.items):
             if isinstance(item, Skipped):
                 if item.ends:
                     return f"{item.place}: {item.reason}"
-                accumulator.skip(item.place, item.reason)
+                accumulator.skip(item.place, item.reason, broken=item.broken)
             elif options.base is None or _is_below(options.base, item.exchange.request.target):
                 accumulator.add(as_received(item.exchange, recorded=True), item.place)
             else:

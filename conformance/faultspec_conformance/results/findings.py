@@ -15,8 +15,8 @@ from faultspec_conformance.results.model import ClauseResult, ReportedFinding, S
 #: Recorded places of one finding that a report keeps: three show the pattern as well as a thousand.
 _PLACES = 3
 
-#: What fails the run comes first.
-_RANKS: Mapping[Standing, int] = {"error": 0, "warning": 1, "flaky": 2, "known": 3}
+RANKS: Mapping[Standing, int] = {"error": 0, "warning": 1, "flaky": 2, "known": 3}
+"""What fails the run comes first."""
 
 #: Families of clauses, the worst failures first: crashes, leaks, lost or doubled writes, what other
 #: callers see, the contract, headers.
@@ -89,6 +89,8 @@ def cause_of(reported: ReportedFinding) -> Hashable:
     about_body = reported.form or finding.clause.startswith(_ABOUT_BODIES)
     body = _kind_of_body(finding) if about_body else ()
     excuse = (reported.waived, reported.flaky, reported.baseline)
+    if reported.cause:
+        return reported.cause, excuse
     return finding.fingerprint, finding.level, reported.form, excuse, message, body
 
 
@@ -108,7 +110,7 @@ def join_pair(first: ReportedFinding, second: ReportedFinding) -> ReportedFindin
     all operations. It is flaky if both are.
     """
     same = first.finding.operation == second.finding.operation
-    shown = min(first.finding, second.finding, key=_size) if same else first.finding
+    shown = min(first.finding, second.finding, key=size_of) if same else first.finding
     examples = _join_examples(shown, (*first.examples, *second.examples))
     return replace(join_counts(first, second), finding=shown, examples=examples)
 
@@ -154,7 +156,7 @@ def _join_examples(shown: Finding, examples: Iterable[Finding]) -> tuple[Finding
         trigger = example.evidence[-1].trigger if example.evidence else ""
         seen = triggers.setdefault(operation, Counter())
         if known is not None:
-            kept[key] = min(known, example, key=_size)
+            kept[key] = min(known, example, key=size_of)
         elif trigger not in seen or seen.total() < _EXAMPLES:
             kept[key] = example
         seen[trigger] += 1
@@ -166,7 +168,7 @@ def sort_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding,
 
     def key(reported: ReportedFinding) -> tuple[int, int, str, str, int, str, str]:
         finding = reported.finding
-        ranks = (_RANKS[reported.standing], severity(finding.clause))
+        ranks = (RANKS[reported.standing], severity(finding.clause))
         place = (finding.operation or "", finding.status or 0, finding.code or "")
         return (*ranks, finding.clause, *place, finding.pointer or "")
 
@@ -184,7 +186,7 @@ def join_texts(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
 
 
-def _size(finding: Finding) -> int:
+def size_of(finding: Finding) -> int:
     """Bytes of the requests that show a finding. Of two examples, readers want the smaller."""
     requests = (exchange.request for exchange in finding.evidence)
     return sum(len(request.target) + len(request.body) for request in requests)

@@ -200,11 +200,11 @@ def _check_generated(
 ) -> Iterator[Outcome]:
     """Check that the service generated an id that no other answer has."""
     earlier = generated.get(value)
+    generated[value] = observation
     if earlier is not None:
         message = f"two requests without {echo.header} get the same id"
         yield failed("correlation/unique", message, earlier, observation)
         return
-    generated[value] = observation
     yield passed("correlation/generated")
     if len(generated) > 1:
         yield passed("correlation/unique")

@@ -71,7 +71,7 @@ def _read_entry(entry: object, place: str) -> Item:
     )
 
 
-def _is_whole(request: Mapping[str, object], method: str) -> bool:
+def _is_whole(request: Mapping[object, object], method: str) -> bool:
     """Whether a request is recorded with its header fields, and with its body if it has one."""
     knows_body = "postData" in request or request.get("bodySize") == 0
     return bool(request.get("headers")) and (knows_body or method.upper() in BODILESS)
