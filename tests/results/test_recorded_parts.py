@@ -1,12 +1,17 @@
 """The results of any parts of recorded traffic add up to that of the whole."""
 
 import json
+import os
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
+from multiprocessing import active_children
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -14,11 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.test_conform_command import faultspec
+from faultspec.language.model import Taxonomy
+from faultspec_conformance.observed import audit as observed_audit
+from faultspec_conformance.observed import jobs, memory
 from faultspec_conformance.observed.audit import AuditOptions, audit
+from faultspec_conformance.observed.jobs import Piece
 from faultspec_conformance.reports.data import json as write_json
 from faultspec_conformance.reports.reading import read_report
 from faultspec_conformance.results import recorded
 from faultspec_conformance.results.merge import Unmergeable
+from faultspec_conformance.results.model import exit_code
 from faultspec_conformance.results.recorded import fold_reports
 from faultspec_conformance.results.waivers import Waiver
 from observed.test_audit import KINDS, access, platform
@@ -108,6 +118,60 @@ def test_parts_add_up_to_the_whole(
     ):
         whole = write_json(audit(names, platform(KINDS), OPTIONS))
         assert comparable(judge_parts(names, ends)) == comparable(whole)
+
+
+def judge_serially(
+    pieces: Iterator[Piece], taxonomy: Taxonomy, create: Any, _: int
+) -> Iterator[tuple[Piece, Any]]:
+    """Judge the pieces as processes do: each by itself, with pickled values."""
+    judge = create(taxonomy)
+    for piece in pieces:
+        yield piece, pickle.loads(pickle.dumps(judge(piece)))
+
+
+@examples(200, steady=8, deadline=None)
+@given(
+    files=st.lists(st.lists(RECORDS, max_size=30), min_size=1, max_size=3),
+    size=st.integers(200, 3000),
+    window=st.sampled_from((1, 2, 3, 10_000)),
+)
+def test_ranges_add_up_to_the_file(files: list[list[object]], size: int, window: int) -> None:
+    """However lines are shared among processes, the report is that of one: with the line numbers,
+    and with ids that come again in another range, or after as many ids as are remembered.
+    """
+    with (
+        files_of(*files) as names,
+        mock.patch.object(jobs, "RANGE", size),
+        mock.patch.object(memory, "RECENT", window),
+        mock.patch.object(observed_audit, "share", judge_serially),
+    ):
+        alone = audit(names, platform(KINDS), OPTIONS)
+        shared = audit(names, platform(KINDS), replace(OPTIONS, jobs=2))
+        assert comparable(write_json(shared)) == comparable(write_json(alone))
+
+
+def test_processes_share_an_audit_and_end_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes give the report of one, for large and small files; none of them is left. If
+    one ends, its files could not run, and the rest is judged.
+    """
+    monkeypatch.setattr(jobs, "RANGE", 4_000)
+    lines = [record(number, 404 + number % 2 * 96, "not_found", 0, 0) for number in range(40)]
+    with files_of(lines, lines[:3], ["x"], []) as names:
+        given = [*names, f"{names[0]}.missing"]
+        alone = audit(given, platform(KINDS), OPTIONS)
+        shared = audit(given, platform(KINDS), replace(OPTIONS, jobs=2))
+        assert comparable(write_json(shared)) == comparable(write_json(alone))
+        assert not active_children()
+        monkeypatch.setattr(observed_audit, "_create_judge", end_at_once)
+        lost = audit(names, platform(KINDS), replace(OPTIONS, jobs=2))
+    assert {f"{name}: the process that judged it ended" for name in names} <= {*lost.result.not_run}
+    assert exit_code(lost.result) == 2
+    assert not active_children()
+
+
+def end_at_once(options: AuditOptions, taxonomy: Taxonomy) -> None:
+    """A judge that ends its process."""
+    os._exit(9)
 
 
 def test_the_command_folds_reports_of_audits(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ finding, masked. So its memory does not grow with the length of a recording.
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
 from faultspec.contract.clauses import Clause, is_chosen
@@ -18,13 +18,20 @@ from faultspec.judge import judge
 from faultspec.openapi.service import Description
 from faultspec_conformance.observed.memory import (
     RECENT,
+    FirstUse,
     OperationNames,
     RecentIds,
     same_exchange,
 )
 from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
 from faultspec_conformance.results.findings import example_key, join_texts
-from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    Outcome,
+    ReportedFinding,
+    Result,
+)
 from faultspec_conformance.results.part import FileCount, Needs, Part, Skips
 from faultspec_conformance.results.recorded import (
     MOST_FINDINGS,
@@ -39,7 +46,12 @@ from faultspec_conformance.results.recorded import (
 from faultspec_conformance.results.waivers import Waiver, apply_waivers
 from faultspec_conformance.run.summarize import count_judged, with_statements
 from faultspec_conformance.sanitize.traffic_secrets import mask_recorded
-from faultspec_conformance.session.correlation import check_echo, echo_rule, excuse_uuid_version
+from faultspec_conformance.session.correlation import (
+    check_echo,
+    echo_rule,
+    excuse_uuid_version,
+    repeated_id,
+)
 from faultspec_conformance.session.observation import Observation, stream_errors
 
 #: Relations between answers that can be checked without sending requests.
@@ -143,7 +155,8 @@ class Accumulator:
 
     def start_recording(self, file: str | None = None, *, continues: bool = False) -> None:
         """Begin another recording. It may repeat exchanges of earlier ones, so their ids are
-        forgotten. ``continues``: it is a range of a file, and `add_range` tells what came before.
+        forgotten. ``continues``: it is a range of a file, whose ids `compare_range` compares with
+        those before it.
         """
         self._close_recording()
         self._file = file
@@ -260,18 +273,39 @@ class Accumulator:
             ("request", "header-values", "body", f"headers/{self._echo.header.lower()}")
         ):
             return
-        outcomes = check_echo(self.contract, self._echo, self.recent, observation)
-        for outcome in outcomes:
-            finding = outcome.finding
-            repeats = finding is not None and outcome.clause == "correlation/unique"
-            if repeats and finding is not None and same_exchange(finding.evidence):
-                continue
-            if finding is not None and self._folds and is_crash(observation.judgement):
-                self._undecided.setdefault(outcome.clause, Counter())[EXPLAINED] += 1
-                continue
-            self._occasions[outcome.clause] += 1
-            if finding is not None:
-                yield with_statements(finding, self.contract.clauses)
+        for outcome in check_echo(self.contract, self._echo, self.recent, observation):
+            yield from self._weigh(outcome, observation)
+
+    def _weigh(self, outcome: Outcome, observation: Observation) -> Iterator[Finding]:
+        """Count the occasion of a relation, unless it is one exchange or the crash explains it."""
+        finding = outcome.finding
+        repeats = finding is not None and outcome.clause == "correlation/unique"
+        if repeats and finding is not None and same_exchange(finding.evidence):
+            return
+        if finding is not None and self._folds and is_crash(observation.judgement):
+            self._undecided.setdefault(outcome.clause, Counter())[EXPLAINED] += 1
+            return
+        self._occasions[outcome.clause] += 1
+        if finding is not None:
+            yield with_statements(finding, self.contract.clauses)
+
+    def compare_range(self, earlier: RecentIds, uses: Iterable[FirstUse]) -> None:
+        """Compare the ids of a range of a recording with those before it, as if both had been
+        judged in a row: an id that seemed new in the range may not be. ``earlier`` is changed.
+        """
+        for number, use in enumerate(uses):
+            known = earlier.get(use.id)
+            if known is None:
+                self._occasions["correlation/unique"] += number == 0 and len(earlier) > 0
+            elif self._echo is not None:
+                self._occasions["correlation/generated"] -= 1
+                self._occasions["correlation/unique"] -= number > 0
+                outcome = repeated_id(self._echo, known, use.observation)
+                for finding in self._weigh(outcome, use.observation):
+                    if self._selects(finding.clause):
+                        self._add_finding(finding, use.place)
+            earlier[use.id] = use.observation
+        self._forgot = self._forgot or earlier.forgot
 
     def _add_finding(self, finding: Finding, place: str | None) -> ReportedFinding:
         excuse = apply_waivers(finding, self._waivers, self._used)

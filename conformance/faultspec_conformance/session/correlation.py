@@ -202,9 +202,14 @@ def _check_generated(
     earlier = generated.get(value)
     generated[value] = observation
     if earlier is not None:
-        message = f"two requests without {echo.header} get the same id"
-        yield failed("correlation/unique", message, earlier, observation)
+        yield repeated_id(echo, earlier, observation)
         return
     yield passed("correlation/generated")
     if len(generated) > 1:
         yield passed("correlation/unique")
+
+
+def repeated_id(echo: EchoRule, earlier: Observation, observation: Observation) -> Outcome:
+    """The outcome of an id that an earlier answer has."""
+    message = f"two requests without {echo.header} get the same id"
+    return failed("correlation/unique", message, earlier, observation)
