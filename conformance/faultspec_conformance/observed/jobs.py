@@ -23,14 +23,16 @@ from faultspec_conformance.observed.formats.compression import LONGEST_MAGIC, un
 from faultspec_conformance.observed.formats.detection import detect_format
 from faultspec_conformance.observed.formats.record import NotARecording
 
-#: Bytes of a range of a log, and of small files that are judged together.
-RANGE = 16 * 1024 * 1024
+RANGE = 48 * 1024 * 1024
+"""Bytes of a range of a log, and of small files that are judged together. Up to 20,000 exchanges
+with ids come back with a range, so ranges are not small.
+"""
 
 #: Files that are judged together at most.
 _FILES = 64
 
 #: Pieces that wait for an earlier one, for each process. The results of each take up to some MB.
-_AHEAD = 4
+_AHEAD = 2
 
 
 class Range(NamedTuple):
@@ -57,7 +59,7 @@ def split_work(paths: Iterable[str], form: str | None) -> Iterator[Piece]:
     size = 0
     for path in paths:
         length = _length(path)
-        if length > 2 * RANGE and form in (None, "ndjson") and _is_plain_log(path, form):
+        if length > RANGE and form in (None, "ndjson") and _is_plain_log(path, form):
             if small:
                 yield Piece(tuple(small))
             small, size = [], 0
