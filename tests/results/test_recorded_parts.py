@@ -202,7 +202,7 @@ def test_the_command_folds_reports_of_audits(tmp_path: Path) -> None:
 
 
 def test_a_hostile_part_is_refused(tmp_path: Path) -> None:
-    """A part with a negative count, a foreign clause, or a value of another type is no report."""
+    """A part with a negative count, a foreign clause, or a value of another type is refused."""
     with files_of([record(1, 500, "not_found", 0, 0)]) as names:
         found = json.loads(write_json(audit(names, platform(KINDS))))
     path = tmp_path / "part.json"

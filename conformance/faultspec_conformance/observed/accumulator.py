@@ -37,7 +37,7 @@ from faultspec_conformance.results.recorded import (
     MOST_FINDINGS,
     PLACES,
     SkipCounts,
-    describe,
+    describe_part,
     digest_cause,
     join_recorded,
     limit_hosts,
@@ -186,10 +186,10 @@ class Accumulator:
         """Everything so far, masked. `conclude` is left to do. ``target``: what was observed,
         unless it is recordings.
         """
-        return describe(self.part(target, seconds=seconds, not_run=not_run))
+        return describe_part(self.part(target, seconds=seconds, not_run=not_run))
 
     def part(self, target: str, *, seconds: float = 0.0, not_run: tuple[str, ...] = ()) -> Result:
-        """Everything so far as a part of what is observed, masked. `describe` is left to do."""
+        """Everything so far as a part of the traffic, masked. `describe_part` is left to do."""
         self._close_recording()
         self._file = None
         taxonomy = self.contract.taxonomy

@@ -27,7 +27,7 @@ from faultspec_conformance.observed.memory import FirstUse, RecentIds
 from faultspec_conformance.observed.received import as_received
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.model import Report, Result
-from faultspec_conformance.results.recorded import add_parts, describe
+from faultspec_conformance.results.recorded import add_parts, describe_part
 from faultspec_conformance.results.waivers import Waiver
 from faultspec_conformance.session.observation import Observation
 
@@ -72,7 +72,7 @@ def audit(
     started = time.monotonic()
     not_run: list[str] = []
     found = _find_all(paths, not_run)
-    whole = _Whole(contract, options)
+    whole = _SumOfPieces(contract, options)
     interrupted: str | None = None
     try:
         if options.jobs > 1 and STANDARD_INPUT not in paths:
@@ -100,8 +100,8 @@ def audit(
     )
 
 
-class _Judged(NamedTuple):
-    """What a piece of work adds: its part, and of a range the first uses of its ids and the last
+class JudgedPiece(NamedTuple):
+    """The part that a piece of work adds, and of a range the first uses of its ids and the last
     ones.
     """
 
@@ -118,7 +118,7 @@ class _PieceJudge:
         self._options = options
         self.interrupted: str | None = None
 
-    def __call__(self, piece: Piece) -> _Judged:
+    def __call__(self, piece: Piece) -> JudgedPiece:
         """Judge a piece."""
         if piece.range is None:
             return self.judge_all(piece.paths)
@@ -127,9 +127,9 @@ class _PieceJudge:
         problem = _judge_file(path, accumulator, self._options, piece.range)
         recent = accumulator.recent
         part = accumulator.part("", not_run=() if problem is None else (problem,))
-        return _Judged(part, tuple(recent.first), tuple(recent.items()))
+        return JudgedPiece(part, tuple(recent.first), tuple(recent.items()))
 
-    def judge_all(self, paths: Iterable[str]) -> _Judged:
+    def judge_all(self, paths: Iterable[str]) -> JudgedPiece:
         """Judge whole files, up to an interruption."""
         accumulator = _create_accumulator(self._contract, self._options)
         not_run: list[str] = []
@@ -140,7 +140,7 @@ class _PieceJudge:
                 not_run += [problem] if problem is not None else []
         except KeyboardInterrupt:
             self.interrupted = path
-        return _Judged(accumulator.part("", not_run=tuple(not_run)))
+        return JudgedPiece(accumulator.part("", not_run=tuple(not_run)))
 
 
 def _create_judge(options: AuditOptions, taxonomy: Taxonomy) -> _PieceJudge:
@@ -157,7 +157,7 @@ def _create_accumulator(contract: Contract, options: AuditOptions) -> Accumulato
     )
 
 
-class _Whole:
+class _SumOfPieces:
     """The sum of the pieces so far. ``last``: the recording of the last one."""
 
     def __init__(self, contract: Contract, options: AuditOptions) -> None:
@@ -168,7 +168,7 @@ class _Whole:
         self._lost: list[str] = []
         self.last = ""
 
-    def add(self, piece: Piece | None, judged: _Judged | Lost) -> None:
+    def add(self, piece: Piece | None, judged: JudgedPiece | Lost) -> None:
         """Add the next piece."""
         if piece is not None:
             self.last = piece.paths[-1]
@@ -200,7 +200,7 @@ class _Whole:
             subject="" if part.files else target,
             not_run=(*part.not_run, *self._lost, *not_run),
         )
-        return describe(replace(self._sum, part=part, seconds=seconds))
+        return describe_part(replace(self._sum, part=part, seconds=seconds))
 
 
 def _find_all(paths: Sequence[str], not_run: list[str]) -> Iterator[str]:

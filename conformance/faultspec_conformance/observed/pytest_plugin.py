@@ -163,10 +163,10 @@ class _Session:
 
     def result(self) -> "Result":
         """The result of this process and the workers."""
-        from faultspec_conformance.results.recorded import add_parts, describe
+        from faultspec_conformance.results.recorded import add_parts, describe_part
 
         own = self.accumulator.result("the tests", seconds=time.monotonic() - self.started)
-        return own if self.merged is None else describe(add_parts(self.merged, own))
+        return own if self.merged is None else describe_part(add_parts(self.merged, own))
 
 
 _SESSION = pytest.StashKey[_Session]()

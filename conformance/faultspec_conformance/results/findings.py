@@ -16,7 +16,7 @@ from faultspec_conformance.results.model import ClauseResult, ReportedFinding, S
 _PLACES = 3
 
 RANKS: Mapping[Standing, int] = {"error": 0, "warning": 1, "flaky": 2, "known": 3}
-"""What fails the run comes first."""
+"""The order of findings: those that fail the run come first."""
 
 #: Families of clauses, the worst failures first: crashes, leaks, lost or doubled writes, what other
 #: callers see, the contract, headers.

@@ -35,7 +35,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is counted of a part of recorded traffic, beside its result.
+    """The counts of a part of recorded traffic, beside its result.
 
     ``subject``: what was observed, unless it is recordings. ``files``: the recordings, in order.
     ``needs``: those of each clause that the suite can check without requests. ``lacking``: how many

@@ -71,7 +71,7 @@ _FACTS: Mapping[str, str] = {
 
 
 def add_parts(first: Result, second: Result) -> Result:
-    """The result of two parts, the first before the second. `describe` is left to do.
+    """The result of two parts, the first before the second. `describe_part` is left to do.
 
     Both have a part, and are by one taxonomy.
     """
@@ -128,7 +128,7 @@ def fold_reports(reports: Iterable[tuple[str, Report]], today: date) -> Report:
             interrupted=whole.interrupted or report.interrupted,
         )
     assert whole is not None  # the command line names one
-    return replace(whole, result=conclude(describe(whole.result), today, only=whole.only))
+    return replace(whole, result=conclude(describe_part(whole.result), today, only=whole.only))
 
 
 def _add_counts_of(first: Part, second: Part) -> Part:
@@ -255,7 +255,7 @@ def _join(
     return tuple(ranked[:MOST_FINDINGS]), unlisted
 
 
-def describe(result: Result) -> Result:
+def describe_part(result: Result) -> Result:
     """The result of a part in words: its title, its notes, and why clauses were not exercised."""
     part = result.part
     assert part is not None  # the caller has observed traffic
