@@ -86,7 +86,7 @@ def audit(
             whole.add(None, judge.judge_all(found))
             interrupted = judge.interrupted
     except KeyboardInterrupt:
-        interrupted = whole.last
+        interrupted = whole.last or paths[0]
     if interrupted is not None:
         not_run.append(f"the audit was interrupted in {interrupted}")
     target = ", ".join(paths) if len(paths) <= _NAMED else f"{len(paths)} recordings"
