@@ -473,6 +473,44 @@ def test_a_path_in_a_log_without_requests_is_a_warning(tmp_path: Path) -> None:
         } == level
 
 
+@pytest.mark.parametrize("clause", ["leaks/path", "leaks/private-address"])
+def test_a_path_in_a_recording_without_requests_is_a_warning(tmp_path: Path, clause: str) -> None:
+    """An archive or a cassette without the header fields of a request, and an archive that may lack
+    its body, warn; with them the finding is an error. Other leaks are errors without a request.
+    """
+    archive, tape = tmp_path / "a.har", tmp_path / "c.json"
+    message = "See /etc/orders.ini from 10.3.7.21:80, password='hunter2hunter2'"
+    fields = {"content-type": "application/json", "cache-control": "no-store"}
+    sent = [{"name": "accept", "value": "*/*"}]
+    body = json.dumps({"code": "not_found", "message": message})
+    whole = json.loads(har((404, body, fields)))
+
+    def level(path: Path) -> str:
+        clauses = audit([str(path)], platform()).result.clauses
+        assert clauses["leaks/secret"].failures == 1
+        return "error" if clauses[clause].failures else "warning" * clauses[clause].warnings
+
+    for change, wanted in (
+        ({"headers": sent}, "error"),
+        ({"headers": []}, "warning"),
+        ({"headers": None}, "warning"),
+        ({"headers": sent, "method": "POST"}, "warning"),
+        ({"headers": sent, "method": "POST", "bodySize": 0}, "error"),
+        ({"headers": sent, "method": "POST", "postData": {"text": "{}"}}, "error"),
+    ):
+        entry = whole["log"]["entries"][0]
+        request = {**entry["request"], **change}
+        entries = [{**entry, "request": request}]
+        archive.write_text(json.dumps({"log": {**whole["log"], "entries": entries}}))
+        assert level(archive) == wanted, change
+    for headers, wanted in (({"accept": ["*/*"]}, "error"), ({}, "warning"), (None, "warning")):
+        request = {"method": "POST", "uri": "http://x/orders", "headers": headers, "body": None}
+        answer = {"status": {"code": 404}, "headers": fields, "body": {"string": body}}
+        taped = [{"request": request, "response": answer}]
+        tape.write_text(json.dumps({"version": 1, "interactions": taped}))
+        assert level(tape) == wanted, headers
+
+
 def test_a_body_that_was_cut_is_not_judged(tmp_path: Path) -> None:
     """A log that keeps only the first bytes of a body does not lead to a finding about broken
     JSON.
@@ -935,19 +973,59 @@ def test_memory_does_not_grow_with_a_recording_in_json(tmp_path: Path, form: str
     assert long < short * 1.15 + 1_000_000
 
 
-def test_recent_ids_are_forgotten_when_they_take_much_memory() -> None:
-    """Ids of exchanges with long headers are bounded by their memory, not by their number alone."""
+def test_recent_ids_take_little_memory_each() -> None:
+    """Long headers, bodies and targets are not kept with an id, nor are findings; a shortened
+    exchange is shortened no further, so that it can be compared.
+    """
     recent = memory.RecentIds()
     for number in range(200):
-        long = (("X-Long", str(number) * 300_000),)
-        seen = Exchange(Request("GET", "/", ()), Response(404, long))
+        long = (("X-Long", str(number) * 300_000), ("X-Short", "1"))
+        seen = Exchange(Request("GET", "/" + "x" * 9_999), Response(404, long, b"y " * 9_999))
         finding = Finding("correlation/echo", "no", evidence=(seen,))
         recent[str(number)] = Observation(seen, Judgement((finding,), frozenset()))
-        recent[str(number)] = recent[str(number)]
-    kept = sum(len(each.exchange.response.headers[0][1]) for each in recent.values())
-    assert 8 * 2**20 < kept <= 32 * 2**20
-    assert "199" in recent
+    kept = recent["199"].exchange
+    assert kept.response.headers == (("X-Short", "1"),)
+    assert len(kept.request.target) + len(kept.response.body) <= 2 * 1024
+    assert memory.shorten_exchange(kept) == kept
+    assert memory.same_exchange((kept, seen))
     assert not any(each.judgement.findings for each in recent.values())
+
+
+@pytest.mark.parametrize(("ids", "forgets"), [(3, False), (4, True)])
+def test_a_window_that_forgot_ids_says_so(
+    monkeypatch: pytest.MonkeyPatch, ids: int, *, forgets: bool
+) -> None:
+    """A pass of `correlation/unique` says with how many ids each was compared, once ids had to be
+    forgotten. An id that came before the window is a new one.
+    """
+    monkeypatch.setattr(memory, "RECENT", 3)
+    tally = Accumulator(platform())
+    for number in (*range(ids), 0):
+        body, headers = answer(number)[1:]
+        other = body.replace("There is", f"There {number} is")
+        fields = (*headers.items(), ("x-request", str(len(tally.result("t").notes))))
+        tally.add(Exchange(Request("GET", f"/{number}"), Response(404, fields, other.encode())))
+    notes = [note for note in tally.result("t").notes if "correlation/unique" in note]
+    assert len(notes) == forgets
+    assert all("the last 10,000 different ones" in note for note in notes)
+
+
+def test_a_log_of_which_most_lines_cannot_be_read_is_not_passed(tmp_path: Path) -> None:
+    """It could not run, with its findings or without, and says how many lines; half of them may be
+    unreadable, and lines of other kinds are read.
+    """
+    sound = {"endpoint": "GET /orders", "http_status": 404, "code": "not_found"}
+    for lines, unread, code in (
+        ((sound, "x", "y"), 1, 2),
+        (({**sound, "http_status": 400}, "x", "y"), 1, 1),
+        ((sound, sound, "x", "y"), 0, 0),
+        ((sound, {"a": 1}, {"a": 2}, {"a": 3}), 0, 0),
+    ):
+        result = audit([str(log(tmp_path / "a.ndjson", *lines))], platform()).result
+        assert [line for line in result.not_run if "2 of its 3 records" in line] == [
+            *result.not_run
+        ]
+        assert (len(result.not_run), exit_code(result)) == (unread, code)
 
 
 @pytest.mark.parametrize("form", ["har", "yaml", "json"])

@@ -80,7 +80,9 @@ def test_an_application_in_process_may_leave_the_body_to_the_server(method: str)
     asyncio.run(Watching(app, seen.append)(scope, receive, send))
     rules = build_contract(loaded())
     assert "http/head-body" not in clauses(judge(rules, seen[0]))
-    wire = Exchange(Request(method, "/v1/x"), seen[0].response)
+    sent = Response(404, seen[0].response.headers, b'{"code": "absent"}')
+    assert (seen[0].response.body == b"") == (method == "HEAD")
+    wire = Exchange(Request(method, "/v1/x"), sent)
     assert ("http/head-body" in clauses(judge(rules, wire))) == (method == "HEAD")
 
 

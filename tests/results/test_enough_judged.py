@@ -83,8 +83,9 @@ def test_what_counts_as_held() -> None:
     foreign = observed(404, "surface/known")
     unclaimed = observed(404, "surface/known", found="surface/known")
     head = observed(404, "surface/known", "http/head-body")
+    cut = observed(404, "surface/known", lacks=("http/head-body",))
     log = observed(404, "surface/known", lacks=("body",))
-    assert count_judged([known, foreign, unclaimed, head, log]) == (3, 2)
+    assert count_judged([known, foreign, unclaimed, head, cut, log]) == (3, 2)
 
 
 def test_every_report_shows_what_was_undecided() -> None:

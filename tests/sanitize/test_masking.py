@@ -298,7 +298,7 @@ def test_a_judged_exchange_shows_no_secret_wherever_it_is(
             assert secret[:7] not in reading, name
 
 
-@pytest.mark.parametrize("size", [100, 4000, 4090, 4096, 4100, 5000])
+@pytest.mark.parametrize("size", [100, 980, 1018, 1021, 1024, 1030, 5000])
 def test_a_remembered_exchange_shows_no_part_of_a_secret(size: int) -> None:
     """A body that is kept in part ends with a word, and secrets of truncated JSON are masked."""
     body = json.dumps({"pad": "x" * size, "password": "correct-horse-battery", "more": [1] * 999})

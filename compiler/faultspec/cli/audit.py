@@ -30,6 +30,13 @@ _RECORDINGS = ("har", "vcr", "ndjson", "csv", "parquet")
 @observing.waivers_option
 @observing.only_option
 @observing.crashes_option
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="The processes that share files, and ranges of large logs.",
+)
 @reporting.report_option
 @reporting.format_option
 @reporting.baseline_option
@@ -43,6 +50,7 @@ def command(
     waivers: str | None,
     patterns: tuple[str, ...],
     crashes: Literal["error", "warning"],
+    jobs: int,
     reports: tuple[str, ...],
     format_name: str,
     baseline: str | None,
@@ -76,6 +84,7 @@ def command(
         description=basis.description,
         waivers=basis.waivers,
         crashes=crashes,
+        jobs=jobs,
         progress=_progress if watched else None,
     )
     report = audit(files, basis.contract, options)

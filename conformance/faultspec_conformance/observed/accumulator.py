@@ -4,8 +4,9 @@ Each exchange is judged and dropped. The accumulator keeps counts, and the first
 finding, masked. So its memory does not grow with the length of a recording.
 """
 
+from bisect import insort
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
 from faultspec.contract.clauses import Clause, is_chosen
@@ -15,54 +16,55 @@ from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
-from faultspec_conformance.observed.memory import OperationNames, RecentIds, same_exchange
-from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
-from faultspec_conformance.results.findings import (
-    Cause,
-    cause_of,
-    example_key,
-    join_texts,
-    sort_findings,
+from faultspec_conformance.observed.memory import (
+    RECENT,
+    FirstUse,
+    OperationNames,
+    RecentIds,
+    same_exchange,
 )
-from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
+from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
+from faultspec_conformance.results.findings import example_key, join_texts
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    Outcome,
+    ReportedFinding,
+    Result,
+)
+from faultspec_conformance.results.part import FileCount, Needs, Part, Skips
+from faultspec_conformance.results.recorded import (
+    MOST_FINDINGS,
+    PLACES,
+    SkipCounts,
+    describe_part,
+    digest_cause,
+    join_recorded,
+    limit_hosts,
+    rank,
+)
 from faultspec_conformance.results.waivers import Waiver, apply_waivers
 from faultspec_conformance.run.summarize import count_judged, with_statements
 from faultspec_conformance.sanitize.traffic_secrets import mask_recorded
-from faultspec_conformance.session.correlation import check_echo, echo_rule, excuse_uuid_version
+from faultspec_conformance.session.correlation import (
+    check_echo,
+    echo_rule,
+    excuse_uuid_version,
+    repeated_id,
+)
 from faultspec_conformance.session.observation import Observation, stream_errors
 
-#: Distinct findings that are kept. Nobody reads more, and a recording can contain any number.
-_FINDINGS = 2_000
-
-#: Reasons of skipping that are listed one by one.
-_SKIPPED = 20
-
-#: Hosts that are counted one by one.
-_HOSTS = 50
-
-#: Facts that a recording may leave out, in words. Other facts are called by their name.
-_FACTS: Mapping[str, str] = {
-    "request": "the request",
-    "operation": "the operation",
-    "headers": "the header fields",
-    "header-values": "the header fields",
-    "body": "the body",
-    "shape": "the body",
-    "code": "the code",
-    "flag": "the retriable flag",
-    "boundary": "the boundary",
-    "details": "the details",
-    "detail-values": "the details",
-    "ids": "the ids",
-    "message": "the message",
-    "identity": "the caller",
-    "elapsed": "the duration",
-}
+#: Keys of examples of one finding that are remembered. Beyond them each example is compared.
+_KEYS = 5_000
 
 #: Relations between answers that can be checked without sending requests.
 _CHECKABLE_RELATIONS = frozenset(
     {"correlation/echo", "correlation/generated", "correlation/unique"}
 )
+
+
+_Key = tuple[str, str | None]
+"""The name of a cause, and the reason of the waiver that covers it."""
 
 
 class Accumulator:
@@ -95,7 +97,8 @@ class Accumulator:
             for code in contract.taxonomy.shared_live_codes()
             if isinstance(code.wire, str)
         )
-        self._recent = RecentIds()
+        self.recent = RecentIds()
+        self._forgot = False
         self._unread = 0
         self._occasions: Counter[str] = Counter()
         self._undecided: dict[str, Counter[str]] = {}
@@ -103,18 +106,24 @@ class Accumulator:
         self._errors: Counter[frozenset[str]] = Counter()
         self._levels: Counter[tuple[str, str]] = Counter()
         self._used: Counter[Waiver] = Counter()
-        self._causes: dict[Hashable, Cause] = {}
+        self._findings: dict[_Key, ReportedFinding] = {}
+        self._ranked: list[tuple[tuple[int, int, str, str], _Key]] = []
+        self._examples: dict[_Key, set[Hashable]] = {}
         self._unlisted: Counter[str] = Counter()
         self._codes: dict[str, Coverage] = {}
-        self._skipped: dict[tuple[str, str], tuple[int, str]] = {}
-        self._hosts: Counter[str] = Counter()
+        self._skipped = SkipCounts()
+        self._hosts: dict[str, int] | None = {}
         self._own_notes: list[str] = []
+        self._files: dict[str, FileCount] = {}
+        self._file: str | None = None
+        self._records = self._unreadable = 0
 
     def add(self, exchange: Exchange, place: str | None = None) -> tuple[ReportedFinding, ...]:
         """Judge one exchange and count it; return its findings, masked. ``place``: where it is
         recorded.
         """
         self.exchanges += 1
+        self._records += 1
         exchange = self._operations.name(exchange)
         inner = tuple(
             Observation(part, self._judge(part)) for part in stream_errors(exchange, self._wires)
@@ -136,6 +145,7 @@ class Accumulator:
                 for finding in observation.judgement.findings
             )
             found += self._check_relations(observation)
+            self.recent.place_last(place)
             self._count_code(observation)
         return tuple(
             self._add_finding(finding, place) for finding in found if self._selects(finding.clause)
@@ -146,29 +156,48 @@ class Accumulator:
         judgement = judge(self.contract, exchange)
         return without_consequences(judgement) if self._folds else judgement
 
-    def start_recording(self) -> None:
+    def start_recording(self, file: str | None = None, *, continues: bool = False) -> None:
         """Begin another recording. It may repeat exchanges of earlier ones, so their ids are
-        forgotten.
+        forgotten. ``continues``: it is a range of a file, whose ids `compare_range` compares with
+        those before it.
         """
-        self._recent.clear()
+        self._close_recording()
+        self._file = file
+        self.recent = RecentIds(keeps_first=continues)
 
-    def skip(self, place: str, reason: str) -> None:
-        """Count a record that is not judged."""
+    def _close_recording(self) -> None:
+        self._forgot = self._forgot or self.recent.forgot
+        if self._file is not None:
+            known = self._files.get(self._file, FileCount())
+            self._files[self._file] = FileCount(
+                known.records + self._records, known.unreadable + self._unreadable
+            )
+        self._records = self._unreadable = 0
+
+    def skip(self, place: str, reason: str, *, broken: bool = False) -> None:
+        """Count a record that is not judged. ``broken``: it cannot be read."""
+        self._records += 1
+        self._unreadable += broken
         file = place.rpartition(":")[0]
-        listed = (file, reason) in self._skipped or len(self._skipped) < _SKIPPED
-        key = (file, reason if listed else "")
-        count, first = self._skipped.get(key, (0, place))
-        self._skipped[key] = (count + 1, first)
+        self._skipped.add(Skips(file, reason, 1, place))
 
     def note(self, text: str) -> None:
         """Add a note to the result."""
         self._own_notes.append(text)
 
     def result(self, target: str, *, seconds: float = 0.0, not_run: tuple[str, ...] = ()) -> Result:
-        """Everything so far, masked. `conclude` is left to do."""
+        """Everything so far, masked. `conclude` is left to do. ``target``: what was observed,
+        unless it is recordings.
+        """
+        return describe_part(self.part(target, seconds=seconds, not_run=not_run))
+
+    def part(self, target: str, *, seconds: float = 0.0, not_run: tuple[str, ...] = ()) -> Result:
+        """Everything so far as a part of the traffic, masked. `describe_part` is left to do."""
+        self._close_recording()
+        self._file = None
         taxonomy = self.contract.taxonomy
-        clauses = {
-            address: self._result(clause, clause.reason_not_applicable(taxonomy))
+        chosen = {
+            address: (clause, self._reason_not_checkable(clause))
             for address, clause in self.contract.clauses.items()
             if self._selects(address)
         }
@@ -176,32 +205,58 @@ class Accumulator:
             name: self._codes.get(name) or Coverage(name, reason="no observed answer has it")
             for name in coverable_codes(taxonomy)
         }
+        lacking: Counter[tuple[str, ...]] = Counter()
+        for facts, times in self._errors.items():
+            if times:
+                lacking[tuple(sorted(facts))] += times
+        part = Part(
+            subject="" if self._files else target,
+            files=dict(self._files),
+            needs={
+                address: Needs(clause.occasion, (address, *(clause.needs or clause.reads)))
+                for address, (clause, silent) in chosen.items()
+                if silent is None
+            },
+            lacking=dict(sorted(lacking.items())),
+            unread=self._unread,
+            unlisted=dict(self._unlisted),
+            skipped=self._skipped.all(),
+            hosts=None if self._hosts is None else dict(self._hosts),
+            forgot=RECENT if self._forgot else None,
+            notes=tuple(self._own_notes),
+            not_run=not_run,
+        )
         return Result(
             target=target,
             taxonomy=f"{taxonomy.name} {taxonomy.version}",
-            clauses=clauses,
-            findings=sort_findings(cause.report() for cause in self._causes.values()),
+            clauses={
+                address: self._result(clause, silent)
+                for address, (clause, silent) in chosen.items()
+            },
+            findings=tuple(self._findings.values()),
             coverage=coverage,
             requests=self.exchanges,
             seconds=seconds,
-            notes=tuple(self._notes()),
-            not_run=(*not_run, *self._describe_unread()),
             errors=self._judged[0] or None,  # a recording of successes is complete
             held=self._judged[1],
             waivers={waiver: self._used[waiver] for waiver in self._waivers},
+            part=part,
         )
 
     def _selects(self, clause: str) -> bool:
         return is_chosen(clause, self._only)
 
-    def _result(self, clause: Clause, silent: str | None) -> ClauseResult:
-        """The counts of a clause. ``silent``: why it does not apply to the taxonomy."""
+    def _reason_not_checkable(self, clause: Clause) -> str | None:
+        """Why the clause does not apply to the taxonomy, or not to observed traffic; None if it
+        does.
+        """
+        silent = clause.reason_not_applicable(self.contract.taxonomy)
         if silent is None and clause.relation and clause.address not in _CHECKABLE_RELATIONS:
-            silent = "the clause needs requests that only `faultspec conform` sends"
-        unexercised = (
-            self._explain_missing_facts(clause)
-            or f"no observed exchange allowed the suite to check it; needed: {clause.occasion}"
-        )
+            return "the clause needs requests that only `faultspec conform` sends"
+        return silent
+
+    def _result(self, clause: Clause, silent: str | None) -> ClauseResult:
+        """The counts of a clause. ``silent``: why it cannot be checked."""
         return ClauseResult(
             address=clause.address,
             title=clause.title,
@@ -211,25 +266,8 @@ class Accumulator:
             warnings=self._levels[clause.address, "warning"],
             known=self._levels[clause.address, "known"],
             undecided=dict(self._undecided.get(clause.address, {})) if silent is None else {},
-            not_exercised=(unexercised,) if silent is None else (),
             not_checkable=(silent,) if silent is not None else (),
         )
-
-    def _explain_missing_facts(self, clause: Clause) -> str | None:
-        """The parts of an exchange that the clause needs and all records of errors lack; None if
-        one is complete enough.
-        """
-        lacking = [lacks for lacks, times in self._errors.items() if times]
-        if not lacking or any(clause.judgeable(lacks) for lacks in lacking):
-            return None
-        facts = sorted(frozenset.union(*lacking) & {*(clause.needs or clause.reads)})
-        words = dict.fromkeys(_FACTS.get(fact, f"the {fact}") for fact in facts)
-        count = sum(self._errors.values())
-        records = f"the records of {count} observed errors leave out"
-        if count == 1:
-            records = "the record of the one observed error leaves out"
-        missing = " and ".join(words) or "the value it takes"
-        return f"{records} {missing}; needed: {clause.occasion}"
 
     def _check_relations(self, observation: Observation) -> Iterator[Finding]:
         """Check the relations that need no requests of their own, and count their occasions."""
@@ -238,42 +276,80 @@ class Accumulator:
             ("request", "header-values", "body", f"headers/{self._echo.header.lower()}")
         ):
             return
-        outcomes = check_echo(self.contract, self._echo, self._recent, observation)
-        for outcome in outcomes:
-            finding = outcome.finding
-            repeats = finding is not None and outcome.clause == "correlation/unique"
-            if repeats and finding is not None and same_exchange(finding.evidence):
-                continue
-            if finding is not None and self._folds and is_crash(observation.judgement):
-                self._undecided.setdefault(outcome.clause, Counter())[EXPLAINED] += 1
-                continue
-            self._occasions[outcome.clause] += 1
-            if finding is not None:
-                yield with_statements(finding, self.contract.clauses)
+        for outcome in check_echo(self.contract, self._echo, self.recent, observation):
+            yield from self._weigh(outcome, observation)
+
+    def _weigh(self, outcome: Outcome, observation: Observation) -> Iterator[Finding]:
+        """Count the occasion of a relation, unless it is one exchange or the crash explains it."""
+        finding = outcome.finding
+        repeats = finding is not None and outcome.clause == "correlation/unique"
+        if repeats and finding is not None and same_exchange(finding.evidence):
+            return
+        if finding is not None and self._folds and is_crash(observation.judgement):
+            self._undecided.setdefault(outcome.clause, Counter())[EXPLAINED] += 1
+            return
+        self._occasions[outcome.clause] += 1
+        if finding is not None:
+            yield with_statements(finding, self.contract.clauses)
+
+    def compare_range(self, earlier: RecentIds, uses: Iterable[FirstUse]) -> None:
+        """Compare the ids of a range of a recording with those before it, as if both had been
+        judged in a row: an id that seemed new in the range may not be. ``earlier`` is changed.
+        """
+        for number, use in enumerate(uses):
+            known = earlier.get(use.id)
+            if known is None:
+                self._occasions["correlation/unique"] += number == 0 and len(earlier) > 0
+            elif self._echo is not None:
+                self._occasions["correlation/generated"] -= 1
+                self._occasions["correlation/unique"] -= number > 0
+                outcome = repeated_id(self._echo, known, use.observation)
+                for finding in self._weigh(outcome, use.observation):
+                    if self._selects(finding.clause):
+                        self._add_finding(finding, use.place)
+            earlier[use.id] = use.observation
+        self._forgot = self._forgot or earlier.forgot
 
     def _add_finding(self, finding: Finding, place: str | None) -> ReportedFinding:
         excuse = apply_waivers(finding, self._waivers, self._used)
         self._levels[finding.clause, finding.level if excuse is None else "known"] += 1
         places = (place,) if place is not None else ()
-        reported = ReportedFinding(finding, waived=excuse, places=places)
-        key = cause_of(reported)
-        cause = self._causes.get(key)
+        reported = ReportedFinding(finding, waived=excuse, places=places, last=place)
+        reported = replace(reported, cause=digest_cause(reported))
+        key = (reported.cause, excuse)
+        known = self._findings.get(key)
         example = example_key(finding)
-        if cause is not None and not cause.needs(finding, example):
-            # Most records: nothing has to be masked.
-            again = replace(reported, finding=cause.shown, examples=())
-            cause.count(again)
-            return again
+        if known is not None and example in self._examples[key]:
+            # Most records: nothing has to be masked or compared.
+            self._findings[key] = replace(
+                known,
+                count=known.count + 1,
+                places=join_texts(known.places, places)[:PLACES],
+                last=place,
+                operations=join_texts(known.operations, reported.operations),
+            )
+            return replace(known, count=1, places=places, operations=reported.operations)
         masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
-        new = replace(reported, finding=masked, examples=())
-        if cause is not None:
-            cause.add_example(new, example)
-        elif len(self._causes) < _FINDINGS:
-            self._causes[key] = Cause(new)
-            self._causes[key].add_example(new, example)
+        new = replace(reported, finding=masked)
+        if known is not None:
+            if len(self._examples[key]) < _KEYS:
+                self._examples[key].add(example)
+            self._findings[key] = join_recorded(known, new)
         else:
-            self._unlisted[finding.clause] += 1
+            self._keep_finding(key, new)
+            if key in self._findings:
+                self._examples[key] = {example}
         return new
+
+    def _keep_finding(self, key: _Key, new: ReportedFinding) -> None:
+        """Keep a finding of a new cause, if it is not among too many. The worst ones are kept."""
+        insort(self._ranked, (rank(new), key))
+        self._findings[key] = new
+        if len(self._ranked) > MOST_FINDINGS:
+            _, least = self._ranked.pop()
+            dropped = self._findings.pop(least)
+            self._examples.pop(least, None)
+            self._unlisted[dropped.finding.clause] += dropped.count
 
     def _count_code(self, observation: Observation) -> None:
         for code in observation.codes:
@@ -290,33 +366,7 @@ class Accumulator:
         self._codes[code] = Coverage(code, known.count + 1, statuses, operations)
 
     def _count_host(self, exchange: Exchange) -> None:
-        if "://" in exchange.request.target[:12]:
+        if self._hosts is not None and "://" in exchange.request.target[:12]:
             host = exchange.request.target.split("/", 3)[2].rpartition("@")[2]
-            if host in self._hosts or len(self._hosts) < _HOSTS:
-                self._hosts[host] += 1
-
-    def _describe_unread(self) -> Iterator[str]:
-        """That errors were not judged by their bodies, though these came: a service must not pass
-        with errors that nobody can read. The reasons may quote the service, and are left out.
-        """
-        if self._unread:
-            errors = f"{self._unread} errors are not judged by their bodies, which are"
-            if self._unread == 1:
-                errors = "1 error is not judged by its body, which is"
-            yield (
-                f"{errors} longer than errors are, came with too many others, or cannot be decoded"
-            )
-
-    def _notes(self) -> Iterator[str]:
-        yield from self._own_notes
-        if len(self._hosts) > 1:
-            most = ", ".join(f"{host} ({count})" for host, count in self._hosts.most_common(4))
-            yield (
-                f"answers of {len(self._hosts)} hosts were judged by one taxonomy: {most}; "
-                "`faultspec audit --base URL` keeps one host"
-            )
-        for (file, reason), (count, first) in self._skipped.items():
-            where = first if count == 1 else f"{count} records of {file}, the first at {first}"
-            yield f"skipped {where}: {reason or 'other reasons'}"
-        for clause, count in self._unlisted.items():
-            yield f"{count} more findings of {clause} are not listed"
+            self._hosts[host] = self._hosts.get(host, 0) + 1
+            self._hosts = limit_hosts(self._hosts)

@@ -1,22 +1,35 @@
 """Judging recorded traffic and logs, with the same judge as live services."""
 
+import io
+import os
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from lzma import LZMAError
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
-from faultspec.contract.model import Contract, with_cache
+from faultspec.contract.model import Contract, build_contract, with_cache
 from faultspec.exchange.finding import Level
+from faultspec.language.model import Taxonomy
 from faultspec.openapi.service import Description
 from faultspec_conformance.observed.accumulator import Accumulator
-from faultspec_conformance.observed.formats import open_recording
+from faultspec_conformance.observed.formats import OpenRecording, open_recording
+from faultspec_conformance.observed.formats.logs import read_log
 from faultspec_conformance.observed.formats.record import NotARecording, Skipped
-from faultspec_conformance.observed.formats.sources import find_recordings
+from faultspec_conformance.observed.formats.sources import STANDARD_INPUT, find_recordings
+from faultspec_conformance.observed.jobs import Lost, Piece, Range, RangeStream, share, split_work
+from faultspec_conformance.observed.memory import FirstUse, RecentIds
+from faultspec_conformance.observed.received import as_received
 from faultspec_conformance.results.conclusion import conclude
-from faultspec_conformance.results.model import Report
+from faultspec_conformance.results.model import Report, Result
+from faultspec_conformance.results.recorded import add_parts, describe_part
 from faultspec_conformance.results.waivers import Waiver
+from faultspec_conformance.session.observation import Observation
 
 #: Files that the title of a report names.
 _NAMED = 3
@@ -34,7 +47,8 @@ class AuditOptions:
 
     ``base``: the address of the service. Records of other addresses are skipped. ``only``: a
     pattern of clause addresses. ``crashes``: the level of crashes. ``progress`` is called with the
-    file, the share of it that was read, and the exchanges so far.
+    file, the share of it that was read, and the exchanges so far. ``jobs``: the processes that
+    share the work.
     """
 
     form: str | None = None
@@ -44,6 +58,7 @@ class AuditOptions:
     waivers: tuple[Waiver, ...] = ()
     crashes: Level = "error"
     progress: Callable[[str, float, int], None] | None = None
+    jobs: int = 1
 
 
 def audit(
@@ -55,36 +70,137 @@ def audit(
     what was read is judged. A record that cannot be read becomes a note.
     """
     started = time.monotonic()
-    accumulator = Accumulator(
-        with_cache(contract),
+    not_run: list[str] = []
+    found = _find_all(paths, not_run)
+    whole = _SumOfPieces(contract, options)
+    interrupted: str | None = None
+    try:
+        if options.jobs > 1 and STANDARD_INPUT not in paths:
+            create = partial(_create_judge, replace(options, progress=None))
+            shared = share(split_work(found, options.form), contract.taxonomy, create, options.jobs)
+            with closing(shared):
+                for piece, judged in shared:
+                    whole.add(piece, judged)
+        else:
+            judge = _PieceJudge(contract, options)
+            whole.add(None, judge.judge_all(found))
+            interrupted = judge.interrupted
+    except KeyboardInterrupt:
+        interrupted = whole.last or paths[0]
+    if interrupted is not None:
+        not_run.append(f"the audit was interrupted in {interrupted}")
+    target = ", ".join(paths) if len(paths) <= _NAMED else f"{len(paths)} recordings"
+    seconds = time.monotonic() - started
+    result = whole.result(target, seconds, not_run)
+    return Report(
+        conclude(result, date.today(), only=options.only),
+        options.base or "",
+        options.only,
+        interrupted=interrupted is not None,
+    )
+
+
+class JudgedPiece(NamedTuple):
+    """The part that a piece of work adds, and of a range the first uses of its ids and the last
+    ones.
+    """
+
+    part: Result
+    first: tuple[FirstUse, ...] = ()
+    recent: tuple[tuple[str, Observation], ...] = ()
+
+
+class _PieceJudge:
+    """Judges recordings in a row. ``interrupted``: the one in which it was interrupted."""
+
+    def __init__(self, contract: Contract, options: AuditOptions) -> None:
+        self._contract = with_cache(contract)
+        self._options = options
+        self.interrupted: str | None = None
+
+    def __call__(self, piece: Piece) -> JudgedPiece:
+        """Judge a piece."""
+        if piece.range is None:
+            return self.judge_all(piece.paths)
+        (path,) = piece.paths
+        accumulator = _create_accumulator(self._contract, self._options)
+        problem = _judge_file(path, accumulator, self._options, piece.range)
+        recent = accumulator.recent
+        part = accumulator.part("", not_run=() if problem is None else (problem,))
+        return JudgedPiece(part, tuple(recent.first), tuple(recent.items()))
+
+    def judge_all(self, paths: Iterable[str]) -> JudgedPiece:
+        """Judge whole files, up to an interruption."""
+        accumulator = _create_accumulator(self._contract, self._options)
+        not_run: list[str] = []
+        path = ""
+        try:
+            for path in paths:
+                problem = _judge_file(path, accumulator, self._options)
+                not_run += [problem] if problem is not None else []
+        except KeyboardInterrupt:
+            self.interrupted = path
+        return JudgedPiece(accumulator.part("", not_run=tuple(not_run)))
+
+
+def _create_judge(options: AuditOptions, taxonomy: Taxonomy) -> _PieceJudge:
+    return _PieceJudge(build_contract(taxonomy), options)
+
+
+def _create_accumulator(contract: Contract, options: AuditOptions) -> Accumulator:
+    return Accumulator(
+        contract,
         waivers=options.waivers,
         only=options.only,
         description=options.description,
         crashes=options.crashes,
     )
-    not_run: list[str] = []
-    interrupted = False
-    for path in _find_all(paths, not_run):
-        try:
-            problem = _judge_file(path, accumulator, options)
-            not_run += [problem] if problem is not None else []
-        except (OSError, EOFError, zlib.error, LZMAError) as error:
-            not_run.append(f"{path}: {getattr(error, 'strerror', None) or error}")
-        except NotARecording as error:
-            not_run.append(f"{path}: {error}")
-        except KeyboardInterrupt:
-            interrupted = True
-            not_run.append(f"the audit was interrupted in {path}")
-            break
-    target = ", ".join(paths) if len(paths) <= _NAMED else f"{len(paths)} recordings"
-    seconds = time.monotonic() - started
-    result = accumulator.result(target, seconds=seconds, not_run=tuple(not_run))
-    return Report(
-        conclude(result, date.today(), only=options.only),
-        options.base or "",
-        options.only,
-        interrupted=interrupted,
-    )
+
+
+class _SumOfPieces:
+    """The sum of the pieces so far. ``last``: the recording of the last one."""
+
+    def __init__(self, contract: Contract, options: AuditOptions) -> None:
+        self._contract = contract
+        self._options = options
+        self._sum = _create_accumulator(contract, options).part("")
+        self._recent = RecentIds()
+        self._lost: list[str] = []
+        self.last = ""
+
+    def add(self, piece: Piece | None, judged: JudgedPiece | Lost) -> None:
+        """Add the next piece."""
+        if piece is not None:
+            self.last = piece.paths[-1]
+        if isinstance(judged, Lost):
+            self._lost += (
+                f"{path}: the process that judged it ended" for path in judged.piece.paths
+            )
+            return
+        if piece is not None and piece.range is not None:
+            if piece.range.start == 0:
+                self._recent = RecentIds()
+            accumulator = _create_accumulator(self._contract, self._options)
+            accumulator.compare_range(self._recent, judged.first)
+            self._recent.update(judged.recent)
+            self._sum = add_parts(self._sum, accumulator.part(""))
+        self._sum = add_parts(self._sum, judged.part)
+        if self._options.progress is not None and piece is not None:
+            share_read = 1.0
+            if piece.range is not None:
+                share_read = piece.range.end / max(os.path.getsize(self.last), 1)
+            self._options.progress(self.last, share_read, self._sum.requests)
+
+    def result(self, target: str, seconds: float, not_run: list[str]) -> Result:
+        """The result in words."""
+        part = self._sum.part
+        assert part is not None  # an accumulator makes one
+        part = replace(
+            part,
+            subject="" if part.files else target,
+            not_run=(*part.not_run, *self._lost, *not_run),
+        )
+        return describe_part(replace(self._sum, part=part, seconds=seconds))
 
 
 def _find_all(paths: Sequence[str], not_run: list[str]) -> Iterator[str]:
@@ -100,25 +216,55 @@ def _find_all(paths: Sequence[str], not_run: list[str]) -> Iterator[str]:
         seen.update(found)
 
 
-def _judge_file(path: str, accumulator: Accumulator, options: AuditOptions) -> str | None:
-    """Judge the exchanges of a file. Why its end could not be read, or None."""
+def _judge_file(
+    path: str, accumulator: Accumulator, options: AuditOptions, part: Range | None = None
+) -> str | None:
+    """Judge the exchanges of a file, or of a range of it. Why its end could not be read, or
+    None.
+    """
+    accumulator.start_recording(path, continues=part is not None)
+    try:
+        if part is not None:
+            with Path(path).open("rb") as file:
+                return _judge_items(
+                    path, _items_of(file, path, part, accumulator), accumulator, options
+                )
+        with open_recording(path, accumulator.contract, options.form) as recording:
+            return _judge_items(path, recording, accumulator, options)
+    except (OSError, EOFError, zlib.error, LZMAError) as error:
+        return f"{path}: {getattr(error, 'strerror', None) or error}"
+    except NotARecording as error:
+        return f"{path}: {error}"
+
+
+def _items_of(file: BinaryIO, path: str, part: Range, accumulator: Accumulator) -> OpenRecording:
+    """The items of a range of a log, at the places that they have in the whole."""
+    stream = io.BufferedReader(RangeStream(file, part), 64 * 1024)
+    items = (
+        item._replace(place=f"{path}:{int(item.place.rpartition(':')[2]) + part.lines}")
+        for item in read_log(stream, path, accumulator.contract)
+    )
+    return OpenRecording(items, lambda: 0.0)
+
+
+def _judge_items(
+    path: str, recording: OpenRecording, accumulator: Accumulator, options: AuditOptions
+) -> str | None:
     reported = time.monotonic()
-    accumulator.start_recording()
-    with open_recording(path, accumulator.contract, options.form) as recording:
-        for number, item in enumerate(recording.items):
-            if isinstance(item, Skipped):
-                if item.ends:
-                    return f"{item.place}: {item.reason}"
-                accumulator.skip(item.place, item.reason)
-            elif options.base is None or _is_below(options.base, item.exchange.request.target):
-                accumulator.add(item.exchange, item.place)
-            else:
-                accumulator.skip(item.place, f"it is not at {options.base}")
-            if options.progress is not None and number % _RECORDS == 0:
-                now = time.monotonic()
-                if now - reported >= _INTERVAL:
-                    reported = now
-                    options.progress(path, recording.share(), accumulator.exchanges)
+    for number, item in enumerate(recording.items):
+        if isinstance(item, Skipped):
+            if item.ends:
+                return f"{item.place}: {item.reason}"
+            accumulator.skip(item.place, item.reason, broken=item.broken)
+        elif options.base is None or _is_below(options.base, item.exchange.request.target):
+            accumulator.add(as_received(item.exchange, recorded=True), item.place)
+        else:
+            accumulator.skip(item.place, f"it is not at {options.base}")
+        if options.progress is not None and number % _RECORDS == 0:
+            now = time.monotonic()
+            if now - reported >= _INTERVAL:
+                reported = now
+                options.progress(path, recording.share(), accumulator.exchanges)
     return None
 
 

@@ -27,6 +27,7 @@ from faultspec_conformance.observed.middleware import (
     kept_body,
     requests_exchange,
 )
+from faultspec_conformance.observed.received import as_received
 
 #: A path of Django's ``path()`` names its parameters so: ``orders/<int:number>/``.
 _DJANGO_PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -92,7 +93,7 @@ class ObservedClients:
     def _observe_exchange(self, exchange: Exchange) -> None:
         host = urlsplit(exchange.request.target).hostname or ""
         if host in self._hosts or is_local_host(host):
-            self._see(exchange)
+            self._see(as_received(exchange))
         else:
             self._elsewhere[host] += 1
 
@@ -144,7 +145,7 @@ def _django_exchanges(answer: Any) -> Iterator[Exchange]:
         answer_of(answer.status_code, headers, content),
         route=route,
         operation=None if route is None else f"{request.method} {route}",
-        lacks=_lacks(request.method, whole=kept_body(content) is not None),
+        lacks=_lacks(whole=kept_body(content) is not None),
     )
 
 
@@ -166,13 +167,13 @@ def _werkzeug_exchanges(answer: Any) -> Iterator[Exchange]:
             request.method, request.full_path.removesuffix("?"), tuple(request.headers.items()), b""
         ),
         answer_of(first.status_code, tuple(first.headers.items()), content),
-        lacks=_lacks(request.method, whole=kept_body(content) is not None),
+        lacks=_lacks(whole=kept_body(content) is not None),
     )
 
 
-def _lacks(method: str, *, whole: bool) -> frozenset[str]:
+def _lacks(*, whole: bool) -> frozenset[str]:
     """The facts that the test client of a framework does not give; it takes no time to answer."""
-    return answer_lacks(method, whole=whole) | {"elapsed"}
+    return answer_lacks(whole=whole) | {"elapsed"}
 
 
 _METHODS = (

@@ -1,54 +1,60 @@
 """The memory of an accumulator: recent ids, and the operations of concrete paths."""
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from faultspec.contract.model import paths_of
-from faultspec.exchange.model import Exchange
+from faultspec.exchange.model import Exchange, Headers
 from faultspec.openapi.service import Description
 from faultspec_conformance.session.observation import Observation
 
-#: Generated ids that are compared for uniqueness. A service that repeats ids does so soon and
-#: often.
-_RECENT = 10_000
+RECENT = 10_000
+"""Generated ids that are compared for uniqueness. A service repeats ids soon and often."""
 
-#: Bytes of a body that are kept with a recent id.
-_SHORT = 4096
+#: Bytes of a body, of a target and of all header fields of a message that are kept with a recent
+#: id. With all of them 10,000 ids take some 60 MB, and usual ones 10.
+_SHORT = 1024
 
-#: Bytes of the exchanges that are kept with recent ids. Their headers have no limit of their own.
-_RECENT_BYTES = 32 * 1024 * 1024
+
+class FirstUse(NamedTuple):
+    """The first exchange with an id in a range of a recording, and its place."""
+
+    id: str
+    observation: Observation
+    place: str | None
 
 
 class RecentIds(MutableMapping[str, Observation]):
-    """The last generated ids, each with the part of its exchange that a report would show."""
+    """The last different ids, each with the part of its last exchange that a report would show.
 
-    def __init__(self) -> None:
+    ``forgot``: whether an id had to go. ``first``: the first uses, in order, if they are wanted to
+    compare them with what came before; later ones than are kept cannot be.
+    """
+
+    def __init__(self, *, keeps_first: bool = False) -> None:
         self._kept: dict[str, Observation] = {}
-        self._bytes = 0
+        self._keeps_first = keeps_first
+        self.forgot = False
+        self.first: list[FirstUse] = []
 
     def __getitem__(self, key: str) -> Observation:
         return self._kept[key]
 
     def __setitem__(self, key: str, observation: Observation) -> None:
-        exchange = observation.exchange
-        request, response = exchange.request, exchange.response
-        short = replace(
-            exchange,
-            request=replace(request, body=_shorten(request.body)),
-            response=replace(response, body=_shorten(response.body)),
-        )
         # Findings have the whole exchange as their evidence.
         judgement = replace(observation.judgement, findings=())
-        self.pop(key, None)
-        self._kept[key] = Observation(short, judgement)
-        self._bytes += _size(short)
-        while len(self) > _RECENT or (self._bytes > _RECENT_BYTES and len(self) > 1):
+        is_known = self._kept.pop(key, None) is not None
+        self._kept[key] = Observation(shorten_exchange(observation.exchange), judgement)
+        if self._keeps_first and not is_known and not self.forgot:
+            self.first.append(FirstUse(key, self._kept[key], None))
+        if len(self) > RECENT:
+            self.forgot = True
             del self[next(iter(self))]
 
     def __delitem__(self, key: str) -> None:
-        self._bytes -= _size(self._kept.pop(key).exchange)
+        del self._kept[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._kept)
@@ -56,36 +62,65 @@ class RecentIds(MutableMapping[str, Observation]):
     def __len__(self) -> int:
         return len(self._kept)
 
+    def place_last(self, place: str | None) -> None:
+        """Note the place of the newest id, if it is a first use."""
+        if self.first and self.first[-1].place is None:
+            self.first[-1] = self.first[-1]._replace(place=place)
 
-def _size(exchange: Exchange) -> int:
-    """About the bytes of memory that an exchange takes."""
+
+def shorten_exchange(exchange: Exchange) -> Exchange:
+    """The exchange with as much as is kept with an id. It shortens nothing again."""
     request, response = exchange.request, exchange.response
-    texts = (text for field in (*request.headers, *response.headers) for text in field)
-    return sum(map(sys.getsizeof, (request.target, request.body, response.body, *texts)))
+    return replace(
+        exchange,
+        request=replace(
+            request,
+            target=_shorten(request.target.encode("utf-8", "surrogatepass")).decode(
+                "utf-8", "replace"
+            ),
+            headers=_first_fields(request.headers),
+            body=_shorten(request.body),
+        ),
+        response=replace(
+            response, headers=_first_fields(response.headers), body=_shorten(response.body)
+        ),
+    )
 
 
-def _shorten(body: bytes) -> bytes:
-    """The body, or its beginning up to the end of a word: a part of a secret would not be masked.
+def _first_fields(headers: Headers) -> Headers:
+    """The first header fields, without those that are too long."""
+    kept, left = [], _SHORT
+    for name, value in headers:
+        size = len(name) + len(value)
+        if size <= left:
+            left -= size
+            kept.append((name, value))
+    return tuple(kept)
+
+
+def _shorten(text: bytes) -> bytes:
+    """The text, or its beginning up to the end of a word: a part of a secret would not be masked.
 
     The ellipsis tells the masking that the last word may be truncated all the same.
     """
-    if len(body) <= _SHORT:
-        return body
-    return re.sub(rb"[^\s\"',;&<>{}\[\]]*\Z", b"", body[:_SHORT]) + "…".encode()
+    ellipsis = "…".encode()
+    if len(text) <= _SHORT:
+        return text
+    return re.sub(rb"[^\s\"',;&<>{}\[\]]*\Z", b"", text[: _SHORT - len(ellipsis)]) + ellipsis
 
 
 def same_exchange(evidence: Iterable[Exchange]) -> bool:
-    """Whether the exchanges are one exchange, recorded several times: equal to the byte."""
+    """Whether the exchanges are one exchange, recorded several times: equal as far as is kept."""
     parts = {
         (
-            exchange.request.method,
-            exchange.request.target,
-            exchange.request.body[:_SHORT],
-            exchange.response.status,
-            exchange.response.headers,
-            exchange.response.body[:_SHORT],
+            short.request.method,
+            short.request.target,
+            short.request.body,
+            short.response.status,
+            short.response.headers,
+            short.response.body,
         )
-        for exchange in evidence
+        for short in map(shorten_exchange, evidence)
     }
     return len(parts) <= 1
 
@@ -111,7 +146,7 @@ class OperationNames:
         return replace(exchange, route=template, operation=f"{key[0]} {template}")
 
     def _template(self, key: tuple[str, str]) -> str | None:
-        if len(self._templates) > _RECENT:
+        if len(self._templates) > RECENT:
             self._templates.clear()
         if key not in self._templates and self._description is not None:
             operation = self._description.operation_at(*key)

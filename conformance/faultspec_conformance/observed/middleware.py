@@ -18,6 +18,7 @@ from faultspec.exchange.decoding import (
 )
 from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response
 from faultspec_conformance.observed.formats.record import ALWAYS
+from faultspec_conformance.observed.received import as_received, has_content
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -25,10 +26,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 See = Callable[[Exchange], object]
-
-#: A server cuts the body of an answer to HEAD (RFC 9110 section 9.3.2). Applications and test
-#: clients have it still, and no client ever gets it.
-_UNCUT = frozenset({"http/head-body"})
 
 #: Bytes of a body that are kept. Errors are smaller, and downloads should not be held twice.
 _KEPT = 4 * 1024 * 1024
@@ -78,33 +75,46 @@ class Watching:
                 message = {**message, "headers": [*message.get("headers", ())]}
                 start.update(message)
             elif is_body:
-                body = message.get("body", b"")
-                if cut is None and len(answer) + len(body) > _KEPT:
-                    cut = CUT
-                if cut is None and not self._keep(answer, body):
-                    cut = _TOO_MANY
+                cut = cut or self._keep_answer(answer, message.get("body", b""))
                 if is_file:
                     cut = _FROM_FILE
-                if cut is not None:
                     self._drop(answer)
-            await send(message)
+            try:
+                await send(message)
+            except Exception:
+                # Servers refuse content that no client reads. The client has the whole answer.
+                if is_body and start and not has_content(start["status"]):
+                    see_end(b"")
+                raise
             if is_body and start and not message.get("more_body", False):
-                fields = _decode_headers(start["headers"])
-                content = _decode(fields, bytes(answer))
-                response = Response(
-                    start["status"],
-                    fields,
-                    content.content,
-                    elapsed=time.perf_counter() - began,
-                    cut=cut or content.cut,
-                )
-                self.see(asgi_exchange(scope, bytes(question), response))
+                see_end(bytes(answer))
+
+        def see_end(body: bytes) -> None:
+            fields = _decode_headers(start["headers"])
+            content = _decode(fields, body)
+            response = Response(
+                start["status"],
+                fields,
+                content.content,
+                elapsed=time.perf_counter() - began,
+                cut=cut or content.cut,
+            )
+            self.see(asgi_exchange(scope, bytes(question), response))
 
         try:
             await self.app(scope, receive_and_keep, send_and_keep)
         finally:
             self._drop(question)
             self._drop(answer)
+
+    def _keep_answer(self, answer: bytearray, body: bytes) -> str | None:
+        """Keep a part of the body of an answer; why none of it is kept."""
+        cut = CUT if len(answer) + len(body) > _KEPT else None
+        if cut is None and not self._keep(answer, body):
+            cut = _TOO_MANY
+        if cut is not None:
+            self._drop(answer)
+        return cut
 
     def _keep(self, kept: bytearray, body: bytes) -> bool:
         """Keep a part of a body, if it fits; tell if it did."""
@@ -126,19 +136,19 @@ def asgi_exchange(scope: Scope, body: bytes, response: Response) -> Exchange:
     target = path.decode("latin-1").partition("?")[0] + (f"?{query}" if query else "")
     # Starlette and FastAPI leave the matched route in the scope, with its template.
     template = getattr(scope.get("route"), "path", None)
-    return Exchange(
+    exchange = Exchange(
         Request(scope["method"], target, _decode_headers(scope.get("headers", ())), body),
         response,
         route=template,
         operation=f"{scope['method']} {template}" if template is not None else None,
-        lacks=answer_lacks(scope["method"], whole=response.cut is None),
+        lacks=answer_lacks(whole=response.cut is None),
     )
+    return as_received(exchange)
 
 
-def answer_lacks(method: str, *, whole: bool) -> frozenset[str]:
+def answer_lacks(*, whole: bool) -> frozenset[str]:
     """The facts that an exchange of a test does not give. ``whole``: its body has been read."""
-    uncut = _UNCUT if method.upper() == "HEAD" else frozenset[str]()
-    return ALWAYS | uncut | (frozenset() if whole else ABOUT_BODY)
+    return ALWAYS | (frozenset() if whole else ABOUT_BODY)
 
 
 def _decode_headers(pairs: Any) -> Headers:
@@ -284,14 +294,15 @@ def httpx_exchange(answer: Any, content: bytes | None, cut: str | None = None) -
     """
     request = answer.request
     body = kept_body(request.content) if hasattr(request, "_content") else None
-    return Exchange(
+    exchange = Exchange(
         Request(
             request.method, str(request.url), _decode_headers(request.headers.raw), body or b""
         ),
         answer_of(answer.status_code, _decode_headers(answer.headers.raw), content, cut=cut),
-        lacks=answer_lacks(request.method, whole=kept_body(content) is not None)
+        lacks=answer_lacks(whole=kept_body(content) is not None)
         | {"elapsed"},  # httpx measures it when the answer is closed, which is later
     )
+    return as_received(exchange)
 
 
 def _read(answer: Any, streams: bool) -> bytes | None:
@@ -308,7 +319,7 @@ def requests_exchange(answer: Any, content: bytes | None) -> Exchange:
     body = kept_body(body) if isinstance(body, bytes) else None
     # Adapters of tests make up answers without a raw one.
     fields = answer.headers if answer.raw is None else answer.raw.headers
-    return Exchange(
+    exchange = Exchange(
         Request(
             method=request.method,
             target=request.url,
@@ -321,8 +332,9 @@ def requests_exchange(answer: Any, content: bytes | None) -> Exchange:
             content,
             elapsed=answer.elapsed.total_seconds(),
         ),
-        lacks=answer_lacks(request.method, whole=kept_body(content) is not None),
+        lacks=answer_lacks(whole=kept_body(content) is not None),
     )
+    return as_received(exchange)
 
 
 def _text(value: object) -> str:

@@ -166,10 +166,10 @@ class _Session:
 
     def result(self) -> "Result":
         """The result of this process and the workers."""
-        from faultspec_conformance.results.merge import merge_results
+        from faultspec_conformance.results.recorded import add_parts, describe_part
 
         own = self.accumulator.result("the tests", seconds=time.monotonic() - self.started)
-        return own if self.merged is None else merge_results(self.merged, own)
+        return own if self.merged is None else describe_part(add_parts(self.merged, own))
 
 
 _SESSION = pytest.StashKey[_Session]()
@@ -257,12 +257,12 @@ def pytest_testnodedown(node: Any) -> None:
     sent = getattr(node, "workeroutput", {}).get("faultspec")
     if sent is None:
         return
-    from faultspec_conformance.results.merge import merge_results
+    from faultspec_conformance.results.recorded import add_parts
 
     own = node.config.stash[_SESSION]
     result, late = pickle.loads(sent)
     own.late += late
-    own.merged = result if own.merged is None else merge_results(own.merged, result)
+    own.merged = result if own.merged is None else add_parts(own.merged, result)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

@@ -11,6 +11,7 @@ from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
 from faultspec_conformance.results.enabling import Enabling, enablings, next_steps
 from faultspec_conformance.results.model import VERDICTS, Coverage, Report, ReportedFinding, Result
+from faultspec_conformance.results.part import Part
 from faultspec_conformance.results.waivers import Waiver, waiver_line
 
 #: The version of the format; it changes with every incompatible change.
@@ -101,6 +102,26 @@ def _report_data(report: Report) -> dict[str, object]:
         "waivers": [_waiver(waiver, used) for waiver, used in result.waivers.items()],
         "judged": {"errors": result.errors, "held": result.held},
         "forms": {"errors": result.ordinary, "broken": dict(result.forms)},
+        **({"part": _part(result.part)} if result.part is not None else {}),
+    }
+
+
+def _part(part: Part) -> dict[str, object]:
+    """The counts by which reports of observed traffic add up."""
+    return {
+        "subject": part.subject,
+        "files": {name: asdict(count) for name, count in part.files.items()},
+        "needs": {address: asdict(needs) for address, needs in part.needs.items()},
+        "lacking": [
+            {"facts": list(facts), "count": count} for facts, count in part.lacking.items()
+        ],
+        "unread": part.unread,
+        "unlisted": dict(part.unlisted),
+        "skipped": [asdict(skips) for skips in part.skipped],
+        "hosts": None if part.hosts is None else dict(part.hosts),
+        "forgot": part.forgot,
+        "notes": list(part.notes),
+        "not_run": list(part.not_run),
     }
 
 
@@ -167,6 +188,8 @@ def _finding(report: Report, reported: ReportedFinding) -> dict[str, object]:
         "waiver": waiver_line(finding, reported.operations, report.day),
         **({"variant": finding.variant} if finding.variant else {}),
         **({"places": list(reported.places)} if reported.places else {}),
+        **({"last": reported.last} if reported.last is not None else {}),
+        **({"cause": reported.cause} if reported.cause else {}),
         "exchange": _exchange(last) if last is not None else None,
         "before": [_exchange(exchange) for exchange in before if exchange is not None],
         "curl": list(curl.command_lines(base, finding.evidence)),

@@ -33,6 +33,7 @@ from faultspec_conformance.results.model import (
     SentRequest,
     Shard,
 )
+from faultspec_conformance.results.part import FileCount, Needs, Part, Skips
 from faultspec_conformance.results.waivers import Waiver
 
 Data = Mapping[str, Any]
@@ -146,8 +147,16 @@ def _messages(found: Data) -> Iterator[dict[str, Any]]:
 
 
 def _check_clauses(found: Data) -> None:
-    """Raise ValueError if the report lacks the clause of one of its findings."""
+    """Raise ValueError if the report lacks a clause of its findings or of its part."""
     known = {clause["clause"] for clause in found["clauses"]}
+    foreign = [
+        address
+        for name in ("needs", "unlisted")
+        for address in found.get("part", {}).get(name, ())
+        if address not in known
+    ]
+    if foreign:
+        raise ValueError(f"its clauses lack `{foreign[0][:80]}`, which its part names")
     for finding in found["findings"]:
         if finding["clause"] not in known:
             raise ValueError(f"its clauses lack `{finding['clause'][:80]}`, which a finding names")
@@ -202,6 +211,7 @@ def _report(found: Data) -> Report:
             _build(SentRequest, sent, decided=tuple(sent["decided"]))
             for sent in found.get("sent", ())
         ),
+        part=_part(found["part"]) if "part" in found else None,
     )
     day = {"day": _read_day(run["date"])} if "date" in run else {}
     return Report(
@@ -213,6 +223,17 @@ def _report(found: Data) -> Report:
         seed=run.get("seed"),
         version=run.get("version", ""),
         **day,
+    )
+
+
+def _part(found: Data) -> Part:
+    return _build(
+        Part,
+        found,
+        files={name: _build(FileCount, count) for name, count in found["files"].items()},
+        needs={address: _build(Needs, needs) for address, needs in found["needs"].items()},
+        lacking={tuple(lacking["facts"]): lacking["count"] for lacking in found["lacking"]},
+        skipped=tuple(_build(Skips, skips) for skips in found["skipped"]),
     )
 
 

@@ -14,8 +14,8 @@ from faultspec_conformance.results.model import ClauseResult, ReportedFinding, S
 #: Recorded places of one finding that a report keeps: three show the pattern as well as a thousand.
 _PLACES = 3
 
-#: What fails the run comes first.
-_RANKS: Mapping[Standing, int] = {"error": 0, "warning": 1, "flaky": 2, "known": 3}
+RANKS: Mapping[Standing, int] = {"error": 0, "warning": 1, "flaky": 2, "known": 3}
+"""The order of findings: those that fail the run come first."""
 
 #: Families of clauses, the worst failures first: crashes, leaks, lost or doubled writes, what other
 #: callers see, the contract, headers.
@@ -124,7 +124,7 @@ class Cause:
         self.count(reported)
         finding = reported.finding
         of_first = finding.operation == self._shown.operation
-        if self._key is None or (of_first and _size(finding) < _size(self._shown)):
+        if self._key is None or (of_first and size_of(finding) < size_of(self._shown)):
             self._shown, self._key = finding, key
         self._keep(finding, key)
 
@@ -138,7 +138,7 @@ class Cause:
     def _keep(self, example: Finding, key: Hashable) -> None:
         known = self._examples.get(key)
         if known is not None:
-            self._examples[key] = min(known, example, key=_size)
+            self._examples[key] = min(known, example, key=size_of)
         elif self.needs(example, key):
             self._examples[key] = example
             self._numbers[example.operation] += 1
@@ -168,6 +168,8 @@ def cause_of(reported: ReportedFinding) -> Hashable:
     about_body = reported.form or finding.clause.startswith(_ABOUT_BODIES)
     body = _kind_of_body(finding) if about_body else ()
     excuse = (reported.waived, reported.flaky, reported.baseline)
+    if reported.cause:
+        return reported.cause, excuse
     return finding.fingerprint, finding.level, reported.form, excuse, message, body
 
 
@@ -204,7 +206,7 @@ def sort_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding,
 
     def key(reported: ReportedFinding) -> tuple[int, int, str, str, int, str, str]:
         finding = reported.finding
-        ranks = (_RANKS[reported.standing], severity(finding.clause))
+        ranks = (RANKS[reported.standing], severity(finding.clause))
         place = (finding.operation or "", finding.status or 0, finding.code or "")
         return (*ranks, finding.clause, *place, finding.pointer or "")
 
@@ -222,7 +224,7 @@ def join_texts(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
 
 
-def _size(finding: Finding) -> int:
+def size_of(finding: Finding) -> int:
     """Bytes of the requests that show a finding. Of two examples, readers want the smaller."""
     requests = (exchange.request for exchange in finding.evidence)
     return sum(len(request.target) + len(request.body) for request in requests)

@@ -31,10 +31,10 @@ def merge_results(first: Result, second: Result) -> Result:
     clauses = dict(first.clauses)
     for address, clause in second.clauses.items():
         known = clauses.get(address)
-        clauses[address] = clause if known is None else _merge_clauses(known, clause)
+        clauses[address] = clause if known is None else merge_clauses(known, clause)
     coverage = dict(first.coverage)
     for code, observed in second.coverage.items():
-        coverage[code] = _merge_coverage(coverage[code], observed) if code in coverage else observed
+        coverage[code] = merge_coverage(coverage[code], observed) if code in coverage else observed
     return replace(
         first,
         clauses=clauses,
@@ -46,9 +46,9 @@ def merge_results(first: Result, second: Result) -> Result:
         notes=join_texts(first.notes, second.notes),
         failures=join_texts(first.failures, second.failures),
         not_run=join_texts(first.not_run, second.not_run),
-        waivers=_add_counts(first.waivers, second.waivers),
+        waivers=add_counts(first.waivers, second.waivers),
         ordinary=first.ordinary + second.ordinary,
-        forms=_add_counts(first.forms, second.forms),
+        forms=add_counts(first.forms, second.forms),
         errors=None
         if first.errors is None and second.errors is None
         else (first.errors or 0) + (second.errors or 0),
@@ -60,7 +60,8 @@ def merge_results(first: Result, second: Result) -> Result:
     )
 
 
-def _merge_clauses(first: ClauseResult, second: ClauseResult) -> ClauseResult:
+def merge_clauses(first: ClauseResult, second: ClauseResult) -> ClauseResult:
+    """One clause of two shards: counts add up, reasons are joined."""
     return replace(
         first,
         occasions=first.occasions + second.occasions,
@@ -71,11 +72,12 @@ def _merge_clauses(first: ClauseResult, second: ClauseResult) -> ClauseResult:
         not_run=join_texts(first.not_run, second.not_run),
         not_exercised=join_texts(first.not_exercised, second.not_exercised),
         not_checkable=join_texts(first.not_checkable, second.not_checkable),
-        undecided=_add_counts(first.undecided, second.undecided),
+        undecided=add_counts(first.undecided, second.undecided),
     )
 
 
-def _merge_coverage(first: Coverage, second: Coverage) -> Coverage:
+def merge_coverage(first: Coverage, second: Coverage) -> Coverage:
+    """One code of two shards."""
     return replace(
         first,
         count=first.count + second.count,
@@ -105,7 +107,8 @@ def _merge_maps(first: Iterable[MapCell], second: Iterable[MapCell]) -> tuple[Ma
     return tuple(cell for row in merged.values() for cell in row.values())
 
 
-def _add_counts(first: Mapping[_Key, int], second: Mapping[_Key, int]) -> dict[_Key, int]:
+def add_counts(first: Mapping[_Key, int], second: Mapping[_Key, int]) -> dict[_Key, int]:
+    """The sums of two counts."""
     return {key: first.get(key, 0) + second.get(key, 0) for key in dict.fromkeys((*first, *second))}
 
 
@@ -117,7 +120,7 @@ def merge_reports(reports: Mapping[str, Report], today: date) -> Report:
     """
     (name, first), *others = reports.items()
     for other, report in others:
-        difference = _find_difference(report, first)
+        difference = find_difference(report, first)
         if difference is not None:
             raise Unmergeable(
                 f"{other} is a report {difference[0]}, but {name} is a report {difference[1]}"
@@ -134,14 +137,21 @@ def merge_reports(reports: Mapping[str, Report], today: date) -> Report:
     )
 
 
-def _find_difference(report: Report, first: Report) -> tuple[str, str] | None:
+def find_difference(report: Report, first: Report) -> tuple[str, str] | None:
     """How two reports differ in what shards of one run share, as a phrase for each; None if they
     agree.
     """
     own, other = report.result, first.result
+    if (own.part is None) != (other.part is None):
+        kinds = ("of a run", "of observed traffic")
+        return kinds[own.part is not None], kinds[other.part is not None]
     if own.taxonomy != other.taxonomy:
         return f"by {own.taxonomy}", f"by {other.taxonomy}"
-    if own.target != other.target:
+    if own.part is not None and other.part is not None:
+        if own.part.subject != other.part.subject:
+            words = (part.subject or "recordings" for part in (own.part, other.part))
+            return f"of {next(words)}", f"of {next(words)}"
+    elif own.target != other.target:
         return f"of {own.target}", f"of {other.target}"
     if report.only != first.only:
         return f"of the clauses {report.only or '*'}", f"of the clauses {first.only or '*'}"

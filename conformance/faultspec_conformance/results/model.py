@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from faultspec.exchange.finding import Finding, Level
+from faultspec_conformance.results.part import Part
 from faultspec_conformance.results.waivers import Waiver
 
 Verdict = Literal["failed", "passed", "could_not_run", "not_exercised", "not_checkable"]
@@ -130,7 +131,8 @@ class ReportedFinding:
     baseline. ``form``: as in `Outcome`. ``places``: where the first few are recorded, as
     ``file:line``; empty for requests of the run itself. ``operations``: all operations with the
     same cause, in the order of their first occurrence. ``examples``: one occurrence of each
-    operation and status, of a crash one of each trigger too; ``finding`` is the first.
+    operation and status, of a crash one of each trigger too; ``finding`` is the first. ``last``:
+    the last place. ``cause``: the name of the cause of a recorded finding, else empty.
     """
 
     finding: Finding
@@ -142,6 +144,8 @@ class ReportedFinding:
     places: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     examples: tuple[Finding, ...] = ()
+    last: str | None = None
+    cause: str = ""
 
     def __post_init__(self) -> None:
         if not self.operations and self.finding.operation is not None:
@@ -266,6 +270,7 @@ class Result:
     if they were not counted. ``held``: how many of them were held to an envelope or a code.
     ``shards``: the parts that were run; empty for a whole run. ``complete``: no planned request was
     left out. ``map``: the codes of each operation. ``sent``: the requests, in order.
+    ``part``: of observed traffic, the counts by which results of parts of it add up.
     """
 
     target: str
@@ -289,6 +294,7 @@ class Result:
     complete: bool = True
     map: tuple[MapCell, ...] = ()
     sent: tuple[SentRequest, ...] = ()
+    part: Part | None = None
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have the verdict. ``could_not_run`` includes the entries of

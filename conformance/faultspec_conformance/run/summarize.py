@@ -302,9 +302,10 @@ def count_judged(observations: Iterable[Observation]) -> tuple[int, int]:
     errors = held = 0
     for observation in observations:
         judgement = observation.judgement
-        if not judgement.is_error or judgement.exercised & _BODILESS:
+        lacks = observation.exchange.lacks
+        if not judgement.is_error or (judgement.exercised | lacks) & _BODILESS:
             continue
-        if observation.exchange.lacks & _UNREADABLE:
+        if lacks & _UNREADABLE:
             continue
         errors += 1
         unclaimed = any(finding.clause == "surface/known" for finding in judgement.findings)

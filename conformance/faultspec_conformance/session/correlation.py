@@ -200,11 +200,16 @@ def _check_generated(
 ) -> Iterator[Outcome]:
     """Check that the service generated an id that no other answer has."""
     earlier = generated.get(value)
-    if earlier is not None:
-        message = f"two requests without {echo.header} get the same id"
-        yield failed("correlation/unique", message, earlier, observation)
-        return
     generated[value] = observation
+    if earlier is not None:
+        yield repeated_id(echo, earlier, observation)
+        return
     yield passed("correlation/generated")
     if len(generated) > 1:
         yield passed("correlation/unique")
+
+
+def repeated_id(echo: EchoRule, earlier: Observation, observation: Observation) -> Outcome:
+    """The outcome of an id that an earlier answer has."""
+    message = f"two requests without {echo.header} get the same id"
+    return failed("correlation/unique", message, earlier, observation)

@@ -75,7 +75,7 @@ def _read_interaction(interaction: object, place: str) -> Item:
         headers=header_fields(response.get("headers")) or (),
         body=_body(response.get("body", response.get("content"))),
         elapsed=parse_seconds(response.get("elapsed")),
-        lacks=ALWAYS,
+        lacks=ALWAYS if sent else ALWAYS | {"request"},  # every client sends some
     )
 
 

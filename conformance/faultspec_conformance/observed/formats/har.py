@@ -2,7 +2,7 @@
 (http://www.softwareishard.com/blog/har-12-spec/).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import BinaryIO
 
@@ -11,6 +11,7 @@ from faultspec_conformance.observed.formats.items import json_items
 from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,
     ALWAYS,
+    BODILESS,
     Item,
     Skipped,
     decode_base64,
@@ -56,6 +57,9 @@ def _read_entry(entry: object, place: str) -> Item:
         return Skipped(place, "the answer came from the browser's cache", broken=False)
     sent, received = (header_fields(part.get("headers")) or () for part in (request, response))
     posted, content = request.get("postData"), response.get("content")
+    lacks = ALWAYS if received else ALWAYS | ABOUT_HEADERS
+    if not _is_whole(request, method):
+        lacks |= {"request"}
     return recorded_exchange(
         Request(method, url, sent, _text(posted) if isinstance(posted, dict) else b""),
         status,
@@ -63,8 +67,14 @@ def _read_entry(entry: object, place: str) -> Item:
         headers=received,
         body=_content(content) if isinstance(content, dict) else b"",
         elapsed=parse_seconds(rest.get("time"), 0.001),
-        lacks=ALWAYS if received else ALWAYS | ABOUT_HEADERS,
+        lacks=lacks,
     )
+
+
+def _is_whole(request: Mapping[object, object], method: str) -> bool:
+    """Whether a request is recorded with its header fields, and with its body if it has one."""
+    knows_body = "postData" in request or request.get("bodySize") == 0
+    return bool(request.get("headers")) and (knows_body or method.upper() in BODILESS)
 
 
 def _content(content: dict[str, object]) -> bytes | None:

@@ -48,6 +48,10 @@ _CAUSES: Mapping[type[Exception], str] = {
 _DECOMPRESSED = 64 * 1024 * 1024
 
 
+#: Methods whose requests are known without a body.
+BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE", "TRACE"})
+
+
 class NotARecording(Exception):
     """The format of a file is unknown."""
 
