@@ -22,7 +22,6 @@ READERS = (
     "compile {} --out out",
     "diff {} taxonomy.yaml",
     "import openapi {}",
-    "audit {} --taxonomy taxonomy.yaml",
     "audit log.ndjson --taxonomy taxonomy.yaml --baseline {}",
     "audit log.ndjson --taxonomy taxonomy.yaml --openapi {}",
     "audit log.ndjson --taxonomy taxonomy.yaml --waivers {}",
@@ -59,6 +58,31 @@ def test_no_command_reads_a_pipe_or_a_device(project: Path, reader: str, kind: s
     assert done.returncode in (1, 2)
     assert "a device, a pipe or a socket" in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_an_audit_reads_a_pipe_and_no_device(project: Path) -> None:
+    """A pipe that is named is a stream, as of `<(…)`. A folder's pipes are left alone."""
+    refused = subprocess.run(
+        [*FAULTSPEC, "audit", "/dev/zero", "--taxonomy", "taxonomy.yaml"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert "a device or a socket" in refused.stdout
+    (project / "logs").mkdir()
+    os.mkfifo(project / "logs" / "pipe.ndjson")
+    (project / "log.ndjson").rename(project / "logs" / "log.ndjson")
+    done = subprocess.run(
+        [*FAULTSPEC, "audit", "logs", "--taxonomy", "taxonomy.yaml"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "pipe.ndjson" not in done.stdout + done.stderr
 
 
 def test_a_report_that_is_too_large_is_refused(
