@@ -508,7 +508,7 @@ def test_the_command_reports_when_it_is_interrupted(
     assert err == f"{shown}wrote report.json\n"
 
 
-PACKED = b"HTTP/1.1 500 No\r\nConnection: close\r\nContent-Encoding: "
+PACKED = b"HTTP/1.1 404 No\r\nConnection: close\r\nContent-Encoding: "
 
 #: Answers that nobody can judge: none, one that breaks off, one of another protocol, and errors
 #: whose bodies are too long, cut, or in a coding that nobody reads.
