@@ -163,7 +163,7 @@ def test_the_pages_of_go_are_compiled_and_run(shop_program: Path, tmp_path: Path
 
 
 #: A code with details and a slot of any value.
-ODD = """
+VALUES_TAXONOMY = """
 faultspec: 1
 taxonomy: {name: odd, version: 1.0.0, title: Odd, owner: nobody}
 envelopes:
@@ -182,7 +182,7 @@ codes:
     details: {left: {type: integer}, share?: {type: number}, name?: {type: string}}
 """
 
-ODD_PROGRAM = """
+VALUES_PROGRAM = """
 package main
 
 import (
@@ -211,11 +211,11 @@ func main() {
 
 def test_a_value_that_is_not_json_is_left_out_alone(tmp_path: Path) -> None:
     """The other details of the error leave, and the log has the names of what did not."""
-    (tmp_path / "taxonomy.yaml").write_text(ODD)
+    (tmp_path / "taxonomy.yaml").write_text(VALUES_TAXONOMY)
     done = faultspec("compile", "--target", "go", "--out", ".", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (tmp_path / "go/go.mod").write_text("module example.test/odd\n\ngo 1.23\n")
-    (tmp_path / "go/main.go").write_text(ODD_PROGRAM)
+    (tmp_path / "go/main.go").write_text(VALUES_PROGRAM)
     ran = go(tmp_path / "go", "run", ".")
     assert ran.stdout == '{"code":"taken","details":{"left":3}}', ran.stderr
     assert "left out" in ran.stderr

@@ -24,7 +24,7 @@ from faultspec_conformance.observed.memory import (
     same_exchange,
 )
 from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
-from faultspec_conformance.results.findings import example_key, join_texts
+from faultspec_conformance.results.findings import cause_of, example_key, join_texts
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -54,7 +54,8 @@ from faultspec_conformance.session.correlation import (
 )
 from faultspec_conformance.session.observation import Observation, stream_errors
 
-#: Keys of examples of one finding that are remembered. Beyond them each example is compared.
+#: Keys of examples of one finding, and names of causes, that are remembered. Beyond them each is
+#: compared.
 _KEYS = 5_000
 
 #: Relations between answers that can be checked without sending requests.
@@ -109,6 +110,7 @@ class Accumulator:
         self._findings: dict[_Key, ReportedFinding] = {}
         self._ranked: list[tuple[tuple[int, int, str, str], _Key]] = []
         self._examples: dict[_Key, set[Hashable]] = {}
+        self._digests: dict[Hashable, str] = {}
         self._unlisted: Counter[str] = Counter()
         self._codes: dict[str, Coverage] = {}
         self._skipped = SkipCounts()
@@ -315,7 +317,7 @@ class Accumulator:
         self._levels[finding.clause, finding.level if excuse is None else "known"] += 1
         places = (place,) if place is not None else ()
         reported = ReportedFinding(finding, waived=excuse, places=places, last=place)
-        reported = replace(reported, cause=digest_cause(reported))
+        reported = replace(reported, cause=self._digest(reported))
         key = (reported.cause, excuse)
         known = self._findings.get(key)
         example = example_key(finding)
@@ -340,6 +342,18 @@ class Accumulator:
             if key in self._findings:
                 self._examples[key] = {example}
         return new
+
+    def _digest(self, reported: ReportedFinding) -> str:
+        """The name of a finding's cause, which has nothing of sensitive values."""
+        cause = cause_of(reported)
+        known = self._digests.get(cause)
+        if known is None:
+            finding = reported.finding
+            masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
+            known = digest_cause(replace(reported, finding=masked))
+            if len(self._digests) < _KEYS:
+                self._digests[cause] = known
+        return known
 
     def _keep_finding(self, key: _Key, new: ReportedFinding) -> None:
         """Keep a finding of a new cause, if it is not among too many. The worst ones are kept."""

@@ -74,10 +74,10 @@ def media_types_of_others(session: HttpSession) -> Iterator[ProbeResult]:
 
 
 def _means_media(code: Code) -> bool:
-    """Whether a code says that the media type is wrong. One that has other statuses beside 415, as
-    that of a fallback, only may be sent for it.
+    """Whether a code says that the media type is wrong. One that has other statuses beside 415 only
+    may be sent for it.
     """
-    return code.http.allows(415) and set(code.http.allowed_statuses()) <= _OF_MEDIA
+    return set(code.http.allowed_statuses()) <= _OF_MEDIA
 
 
 def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
@@ -88,8 +88,10 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     body = body_for(session, operation)
     sent = replace(spec, body=body, content_type="text/plain", trigger=_AS_TEXT)
     answer = session.call(sent)
-    codes = (code.name for code in session.taxonomy.shared_live_codes() if _means_media(code))
-    code = next(codes, None)
+    taxonomy = session.taxonomy
+    codes = [code for code in taxonomy.shared_live_codes() if code.http.allows(415)]
+    code = next((code.name for code in codes if _means_media(code)), None)
+    fallbacks = {fallback.code for fallback in taxonomy.fallbacks}
     if answer.status in CHECKED_FIRST:
         return checked_first(_MEDIA_TYPE, answer)
     named = session.inventory.calls.get(operation.name)
@@ -97,7 +99,7 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     if not known and (answer.ok or answer.status in INVALID_INPUT):
         reason = f"{operation.name} answered {answer}, and nothing says which bodies it accepts"
         return not_exercised(_MEDIA_TYPE, reason)
-    if answer.ok and code is None:
+    if answer.ok and fallbacks.issuperset(code.name for code in codes):
         reason = f"{operation.name} reads any media type, and no code means an unknown media type"
         return not_exercised(_MEDIA_TYPE, reason)
     outcome = check_refusal(_MEDIA_TYPE, answer, _AS_TEXT)

@@ -7,7 +7,12 @@
 // taxonomy.yaml
 
 import { type FieldSource, fieldsOf, valuesOf } from "../_runtime/fields.js";
-import { Boundary, CORRELATION, SelfTestCrash, statusCode } from "../boundary.js";
+import {
+  Boundary,
+  CORRELATION,
+  SelfTestCrash,
+  statusCode,
+} from "../boundary.js";
 import { type ErrorCode, FACTS, type Facts } from "../codes.js";
 import { type SentError, bare, lacking } from "../exceptions.js";
 
