@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from faultspec.contract.crashes import CLAUSE
 from faultspec.contract.model import paths_of
 from faultspec.exchange.model import Exchange, Headers
 from faultspec.openapi.service import Description
@@ -43,8 +44,10 @@ class RecentIds(MutableMapping[str, Observation]):
         return self._kept[key]
 
     def __setitem__(self, key: str, observation: Observation) -> None:
-        # Findings have the whole exchange as their evidence.
-        judgement = replace(observation.judgement, findings=())
+        # Findings have the whole exchange as their evidence. A crash explains others.
+        crashes = (each for each in observation.judgement.findings if each.clause == CLAUSE)
+        findings = tuple(replace(each, evidence=()) for each in crashes)
+        judgement = replace(observation.judgement, findings=findings)
         is_known = self._kept.pop(key, None) is not None
         self._kept[key] = Observation(shorten_exchange(observation.exchange), judgement)
         if self._keeps_first and not is_known and not self.forgot:

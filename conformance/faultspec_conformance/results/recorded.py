@@ -199,11 +199,10 @@ def rank(reported: ReportedFinding) -> tuple[int, int, str, str]:
 
 
 def join_recorded(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:
-    """Two reports of one cause, the first of which came earlier."""
+    """Two reports of one cause, the first of which came earlier: the smallest example is shown."""
     examples: dict[str, Finding] = {}
     for each in (*first.examples, *second.examples):
         examples.setdefault(repr(example_key(each)), each)
-    shown_on = first.finding.operation
     by_operation: dict[str | None, int] = {}
     chosen = []
     for key in sorted(examples):
@@ -211,7 +210,7 @@ def join_recorded(first: ReportedFinding, second: ReportedFinding) -> ReportedFi
         by_operation[operation] = by_operation.get(operation, 0) + 1
         if by_operation[operation] <= _EXAMPLES:
             chosen.append(examples[key])
-    shown = min((one for one in chosen if one.operation == shown_on), key=size_of)
+    shown = min(chosen, key=size_of)  # of equal ones the first by its key
     places = sort_places((*first.places, *second.places))
     return replace(
         first,
@@ -267,7 +266,10 @@ def describe_part(result: Result) -> Result:
         result,
         target=part.subject or _title(part),
         clauses=clauses,
-        findings=sort_findings(sorted(result.findings, key=rank)),
+        findings=sort_findings(
+            replace(each, operations=tuple(sorted(each.operations)))
+            for each in sorted(result.findings, key=rank)
+        ),
         notes=tuple(_notes(part)),
         not_run=(*part.not_run, *_describe_unreadable(part), *_describe_unread(part)),
         failures=(),
