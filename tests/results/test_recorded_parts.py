@@ -137,6 +137,21 @@ def test_errors_that_nobody_can_read_add_up() -> None:
     assert line.startswith("2 errors are not judged by their bodies")
 
 
+def test_unreadable_records_of_one_file_add_up() -> None:
+    """A file counts as unreadable by all of its ranges, not by one."""
+
+    def skipping(*broken: bool) -> Result:
+        tally = Accumulator(platform())
+        tally.start_recording("a.log")
+        for number, each in enumerate(broken):
+            tally.skip(f"a.log:{number}", "the line is not JSON", broken=each)
+        return tally.part("")
+
+    (line,) = describe_part(add_parts(skipping(True, False), skipping(True, True))).not_run
+    assert "3 of its 4 records" in line
+    assert not describe_part(add_parts(skipping(True), skipping(False))).not_run
+
+
 def judge_serially(
     pieces: Iterator[Piece], taxonomy: Taxonomy, create: Any, _: int
 ) -> Iterator[tuple[Piece, Any]]:
