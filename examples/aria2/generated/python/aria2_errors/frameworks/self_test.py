@@ -7,7 +7,7 @@ faults of their answers in plain words.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
@@ -91,7 +91,7 @@ def find_problems(ask: Ask, *, raises: bool) -> list[str]:
 
 
 @contextmanager
-def silence(path: str) -> Iterator[None]:
+def silence(path: str) -> Generator[None]:
     """Write nothing to any log while the path crashes: the trace of a made bug would
     look like a failure.
     """
