@@ -107,6 +107,38 @@ def test_a_client_of_the_planner_is_never_accused(
     assert observe_retries(policy, behaving(policy, failures, seed, busy)).breaches == ()
 
 
+PHASED = Policy(
+    "phased",
+    9,
+    (Phase("linear", 0.1, step=0.1, for_seconds=1.5), Phase("exponential", 0.25)),
+    Jitter("ratio", 0.1),
+)
+
+
+@pytest.mark.parametrize(
+    ("waited", "found"),
+    [
+        # By its own clock, which began with its first connection, the second phase has begun.
+        ((0.09, 0.18, 0.27, 0.36, 0.45, 0.25), []),
+        ((0.09, 0.18, 0.27, 0.36, 0.45, 0.54), []),
+        ((0.09, 0.18, 0.27, 0.25), [("early", 4)]),
+    ],
+)
+def test_a_phase_begins_by_the_clock_of_the_caller(
+    waited: tuple[float, ...], found: list[tuple[str, int]]
+) -> None:
+    """A caller whose first try arrives late may be in the next phase before the server counts so
+    far; long before its end it may not.
+    """
+    tries, now = [Try(0.0, 0.0, Failure(True))], 0.0
+    for seconds in waited:
+        now += seconds
+        tries.append(Try(now, now, Failure(True)))
+    tries[-1] = tries[-1]._replace(failure=None)
+    breaches = observe_retries(PHASED, tries).breaches
+    assert [(each.kind, each.number) for each in breaches] == found
+
+
 POLICY = Policy(
     "runtime",
     4,

@@ -181,7 +181,8 @@ def _advance(retries: Iterable[tuple[_Possible, Plan]], elapsed: float) -> tuple
         key = (planned.state.phase, planned.state.taken)
         known = found.get(key)
         least = least if known is None else min(known.least, least)
-        found[key] = _Possible(planned.state, min(least, elapsed), elapsed)
+        # The caller's clock begins before its first try arrives, and it plans after an answer.
+        found[key] = _Possible(planned.state, min(least, elapsed), elapsed + _LATE)
     return tuple(found.values())
 
 
