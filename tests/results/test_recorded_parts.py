@@ -124,7 +124,7 @@ def test_parts_add_up_to_the_whole(
     """
     with (
         files_of(*files) as names,
-        mock.patch.multiple(recorded, MOST_FINDINGS=most, _EXAMPLES=few, _HOSTS=few),
+        mock.patch.multiple(recorded, MOST_FINDINGS=most, EXAMPLES=few, _HOSTS=few),
         mock.patch("faultspec_conformance.observed.accumulator.MOST_FINDINGS", most),
     ):
         whole = write_json(audit(names, platform(KINDS), OPTIONS))

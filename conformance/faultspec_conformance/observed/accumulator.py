@@ -24,7 +24,7 @@ from faultspec_conformance.observed.memory import (
     same_exchange,
 )
 from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
-from faultspec_conformance.results.findings import cause_of, example_key, join_texts
+from faultspec_conformance.results.findings import PLACES, cause_of, example_key, join_texts
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -35,7 +35,6 @@ from faultspec_conformance.results.model import (
 from faultspec_conformance.results.part import FileCount, Needs, Part, Skips
 from faultspec_conformance.results.recorded import (
     MOST_FINDINGS,
-    PLACES,
     SkipCounts,
     describe_part,
     digest_cause,
@@ -317,7 +316,15 @@ class Accumulator:
         self._levels[finding.clause, finding.level if excuse is None else "known"] += 1
         places = (place,) if place is not None else ()
         reported = ReportedFinding(finding, waived=excuse, places=places, last=place)
-        reported = replace(reported, cause=self._digest(reported))
+        cause, masked = cause_of(reported), None
+        name = self._digests.get(cause)
+        if name is None:
+            # The name of a cause has nothing of sensitive values.
+            masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
+            name = digest_cause(replace(reported, finding=masked))
+            if len(self._digests) < _KEYS:
+                self._digests[cause] = name
+        reported = replace(reported, cause=name)
         key = (reported.cause, excuse)
         known = self._findings.get(key)
         example = example_key(finding)
@@ -331,7 +338,8 @@ class Accumulator:
                 operations=join_texts(known.operations, reported.operations),
             )
             return replace(known, count=1, places=places, operations=reported.operations)
-        masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
+        if masked is None:
+            masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
         new = replace(reported, finding=masked)
         if known is not None:
             if len(self._examples[key]) < _KEYS:
@@ -342,18 +350,6 @@ class Accumulator:
             if key in self._findings:
                 self._examples[key] = {example}
         return new
-
-    def _digest(self, reported: ReportedFinding) -> str:
-        """The name of a finding's cause, which has nothing of sensitive values."""
-        cause = cause_of(reported)
-        known = self._digests.get(cause)
-        if known is None:
-            finding = reported.finding
-            masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
-            known = digest_cause(replace(reported, finding=masked))
-            if len(self._digests) < _KEYS:
-                self._digests[cause] = known
-        return known
 
     def _keep_finding(self, key: _Key, new: ReportedFinding) -> None:
         """Keep a finding of a new cause, if it is not among too many. The worst ones are kept."""

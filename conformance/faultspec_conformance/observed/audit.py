@@ -22,7 +22,7 @@ from faultspec_conformance.observed.formats import OpenRecording, open_recording
 from faultspec_conformance.observed.formats.logs import read_log
 from faultspec_conformance.observed.formats.record import NotARecording, Skipped
 from faultspec_conformance.observed.formats.sources import STANDARD_INPUT, find_recordings
-from faultspec_conformance.observed.jobs import Lost, Piece, Range, RangeStream, share, split_work
+from faultspec_conformance.observed.jobs import Lost, Piece, Range, range_stream, share, split_work
 from faultspec_conformance.observed.memory import FirstUse, RecentIds
 from faultspec_conformance.observed.received import as_received
 from faultspec_conformance.results.conclusion import conclude
@@ -239,7 +239,7 @@ def _judge_file(
 
 def _items_of(file: BinaryIO, path: str, part: Range, accumulator: Accumulator) -> OpenRecording:
     """The items of a range of a log, at the places that they have in the whole."""
-    stream = io.BufferedReader(RangeStream(file, part), 64 * 1024)
+    stream = io.BufferedReader(range_stream(file, part), 64 * 1024)
     items = (
         item._replace(place=f"{path}:{int(item.place.rpartition(':')[2]) + part.lines}")
         for item in read_log(stream, path, accumulator.contract)

@@ -5,7 +5,6 @@ order. So the report is that of one process.
 """
 
 import copyreg
-import io
 import os
 import signal
 import threading
@@ -19,8 +18,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.observed.formats.compression import LONGEST_MAGIC, unpack
-from faultspec_conformance.observed.formats.detection import detect_format
+from faultspec_conformance.observed.formats import open_stream
+from faultspec_conformance.observed.formats.byte_streams import ByteStream
 from faultspec_conformance.observed.formats.record import NotARecording
 
 RANGE = 48 * 1024 * 1024
@@ -84,14 +83,10 @@ def _length(path: str) -> int:
 def _is_plain_log(path: str, form: str | None) -> bool:
     """Whether a file is a log that is not compressed."""
     try:
-        with Path(path).open("rb") as file:
-            head = file.read(64 * 1024)
-            is_packed = (
-                unpack(io.BufferedReader(io.BytesIO(head)), head[:LONGEST_MAGIC]) is not None
-            )
+        with open_stream(path) as found:
+            return found.unpacked is None and (form or found.form) == "ndjson"
     except (OSError, NotARecording):  # reading it tells
         return False
-    return not is_packed and (form or detect_format(head, path)) == "ndjson"
 
 
 def _split_lines(path: str) -> Iterator[Range]:
@@ -110,24 +105,10 @@ def _split_lines(path: str) -> Iterator[Range]:
         yield Range(start, position, before)
 
 
-class RangeStream(io.RawIOBase):
+def range_stream(file: BinaryIO, part: Range) -> ByteStream:
     """The bytes of a range of a file."""
-
-    def __init__(self, file: BinaryIO, part: Range) -> None:
-        file.seek(part.start)
-        self._file = file
-        self._left = part.end - part.start
-
-    def readable(self) -> bool:
-        """Always true."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower than any buffer, as readers call it
-        """Fill the start of the buffer; return the number of bytes."""
-        content = self._file.read(min(len(buffer), self._left))
-        self._left -= len(content)
-        buffer[: len(content)] = content
-        return len(content)
+    file.seek(part.start)
+    return ByteStream(lambda size: file.read(min(size, part.end - file.tell())))
 
 
 Judge = Callable[[Piece], Any]

@@ -11,8 +11,9 @@ from faultspec.exchange.body import kind_of_body
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.results.model import ClauseResult, ReportedFinding, Standing
 
-#: Recorded places of one finding that a report keeps: three show the pattern as well as a thousand.
-_PLACES = 3
+PLACES = 3
+"""Recorded places of one finding that a report keeps: they show the pattern as well as a thousand.
+"""
 
 RANKS: Mapping[Standing, int] = {"error": 0, "warning": 1, "flaky": 2, "known": 3}
 """The order of findings: those that fail the run come first."""
@@ -53,8 +54,8 @@ _CHANGING = re.compile(r"(?<![\w.:-])[\w.:-]*\d[\w.:-]*")
 
 _NUMBERS = re.compile(r"\d+")
 
-#: Examples of one operation. Beyond them a trigger needs no second one.
-_EXAMPLES = 12
+EXAMPLES = 12
+"""Examples of one operation. Beyond them a trigger needs no second one."""
 
 #: The count of a clause that findings of a standing belong to.
 _COUNTS: Mapping[Standing, str] = {
@@ -73,14 +74,14 @@ def count_finding(clause: ClauseResult, reported: ReportedFinding, sign: int = 1
 
 def join_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """Join findings with one cause, in the order of their first occurrence."""
-    causes: dict[Hashable, Cause] = {}
+    causes: dict[Hashable, _Cause] = {}
     for finding in findings:
         key = cause_of(finding)
-        causes.setdefault(key, Cause(finding)).add(finding)
+        causes.setdefault(key, _Cause(finding)).add(finding)
     return tuple(cause.report() for cause in causes.values())
 
 
-class Cause:
+class _Cause:
     """One cause, whose findings are added one after the other. ``first``: what they share.
 
     It keeps the smallest example of each key. Of an operation with many, it keeps only those with a
@@ -99,50 +100,32 @@ class Cause:
         self._numbers: Counter[str | None] = Counter()
         self._triggers: set[tuple[str | None, str]] = set()
 
-    @property
-    def shown(self) -> Finding:
-        """The smallest example of the first operation."""
-        return self._shown
-
-    def count(self, reported: ReportedFinding) -> None:
-        """Add a finding whose examples are not needed. The cause is flaky if all of them are."""
+    def add(self, reported: ReportedFinding) -> None:
+        """Add a finding and its examples. The cause is flaky if all of them are."""
         self._count += reported.count
         self._flaky = self._flaky and reported.flaky
         for place in reported.places:
-            if len(self._places) < _PLACES:
+            if len(self._places) < PLACES:
                 self._places[place] = None
         self._operations.update(dict.fromkeys(reported.operations))
-
-    def add(self, reported: ReportedFinding) -> None:
-        """Add a finding and its examples."""
-        self.add_example(reported, example_key(reported.finding))
-        for example in reported.examples[1:]:
-            self._keep(example, example_key(example))
-
-    def add_example(self, reported: ReportedFinding, key: Hashable) -> None:
-        """Add a finding that is its only example, and has a key."""
-        self.count(reported)
-        finding = reported.finding
+        finding, key = reported.finding, example_key(reported.finding)
         of_first = finding.operation == self._shown.operation
         if self._key is None or (of_first and size_of(finding) < size_of(self._shown)):
             self._shown, self._key = finding, key
         self._keep(finding, key)
-
-    def needs(self, finding: Finding, key: Hashable) -> bool:
-        """Whether a finding would be an example with a new key."""
-        if key in self._examples:
-            return False
-        few = self._numbers[finding.operation] < _EXAMPLES
-        return few or (finding.operation, _trigger(finding)) not in self._triggers
+        for example in reported.examples[1:]:
+            self._keep(example, example_key(example))
 
     def _keep(self, example: Finding, key: Hashable) -> None:
         known = self._examples.get(key)
         if known is not None:
             self._examples[key] = min(known, example, key=size_of)
-        elif self.needs(example, key):
+            return
+        trigger = (example.operation, _trigger(example))
+        if self._numbers[example.operation] < EXAMPLES or trigger not in self._triggers:
             self._examples[key] = example
             self._numbers[example.operation] += 1
-            self._triggers.add((example.operation, _trigger(example)))
+            self._triggers.add(trigger)
 
     def report(self) -> ReportedFinding:
         """The sum of the counts, all operations, the smallest example first."""

@@ -14,6 +14,8 @@ from datetime import date
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.findings import (
+    EXAMPLES,
+    PLACES,
     RANKS,
     cause_of,
     example_key,
@@ -34,12 +36,6 @@ from faultspec_conformance.results.part import Facts, FileCount, Needs, Part, Sk
 
 MOST_FINDINGS = 2_000
 """Distinct findings that are kept. Nobody reads more, and a recording can contain any number."""
-
-#: Examples of one cause and operation.
-_EXAMPLES = 12
-
-PLACES = 3
-"""Places of one finding that are kept, beside the last."""
 
 #: Reasons of skipping that are listed one by one, and those of one file that are kept.
 _SKIPPED, _REASONS = 20, 64
@@ -208,7 +204,7 @@ def join_recorded(first: ReportedFinding, second: ReportedFinding) -> ReportedFi
     for key in sorted(examples):
         operation = examples[key].operation
         by_operation[operation] = by_operation.get(operation, 0) + 1
-        if by_operation[operation] <= _EXAMPLES:
+        if by_operation[operation] <= EXAMPLES:
             chosen.append(examples[key])
     shown = min(chosen, key=size_of)  # of equal ones the first by its key
     places = sort_places((*first.places, *second.places))

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 from faultspec.contract.model import Contract
+from faultspec_conformance.observed.formats.byte_streams import ByteStream
 from faultspec_conformance.observed.formats.cassettes import read_cassette
 from faultspec_conformance.observed.formats.compression import LONGEST_MAGIC, Unpacked, unpack
 from faultspec_conformance.observed.formats.declared import reads_text
@@ -58,7 +59,7 @@ class OpenRecording(NamedTuple):
     share: Callable[[], float]
 
 
-class _OpenStream(NamedTuple):
+class OpenStream(NamedTuple):
     """The bytes of a recording. ``unpacked``: their decompression, if the file is compressed.
     ``form``: the detected format. ``is_file``: whether the name leads to the same bytes again.
     """
@@ -82,7 +83,7 @@ def open_recording(
     record is an item. If the file cannot be decompressed to its end, the items end with an
     OSError, an EOFError, a zlib.error or an LZMAError.
     """
-    with _open_stream(path) as found:
+    with open_stream(path) as found:
         name = form or found.form
         if name is None and reads_text(contract, found.head):
             name = "ndjson"
@@ -105,7 +106,7 @@ def read_sample(path: str) -> list[object]:
 
     Raises OSError, and NotARecording if it is another recording or a library is missing.
     """
-    with _open_stream(path) as found:
+    with open_stream(path) as found:
         if found.form in _PARSED:
             raise NotARecording("its format has its own places; it needs no `records`")
         _check_parquet(found, found.form)
@@ -118,16 +119,19 @@ def read_sample(path: str) -> list[object]:
 
 
 @contextmanager
-def _open_stream(path: str) -> Iterator[_OpenStream]:
+def open_stream(path: str) -> Iterator[OpenStream]:
+    """Open the bytes of a recording. Raises OSError, and NotARecording if they cannot be
+    decompressed at all or a library is missing.
+    """
     with open_source(path) as (raw, size):
-        counted = _Counted(raw)
+        counted = ByteStream(raw.read1)
         source = io.BufferedReader(counted, _HEAD)
         unpacked = unpack(source, source.peek(LONGEST_MAGIC))
         stream = source if unpacked is None else io.BufferedReader(unpacked, _HEAD)
         head = stream.peek(_HEAD)[:_HEAD]
         if unpacked is not None and unpacked.error is not None and not head:
             raise NotARecording(f"it cannot be decompressed: {unpacked.error}")
-        yield _OpenStream(
+        yield OpenStream(
             stream,
             head,
             unpacked,
@@ -137,24 +141,6 @@ def _open_stream(path: str) -> Iterator[_OpenStream]:
         )
 
 
-def _check_parquet(found: _OpenStream, name: str | None) -> None:
+def _check_parquet(found: OpenStream, name: str | None) -> None:
     if name == "parquet" and (not found.is_file or found.unpacked is not None):
         raise NotARecording("Parquet is read from a file that is not compressed as a whole")
-
-
-class _Counted(io.RawIOBase):
-    """The bytes of a stream. ``count``: how many were read."""
-
-    def __init__(self, stream: io.BufferedIOBase) -> None:
-        self._stream = stream
-        self.count = 0
-
-    def readable(self) -> bool:
-        """Always true."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower than any buffer, as readers call it
-        """Fill the start of the buffer; return the number of bytes."""
-        count = self._stream.readinto1(buffer)
-        self.count += count
-        return count

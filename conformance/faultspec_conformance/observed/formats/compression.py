@@ -2,13 +2,13 @@
 
 import bz2
 import gzip
-import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from faultspec.exchange.decoding import find_zstd
+from faultspec_conformance.observed.formats.byte_streams import ByteStream
 from faultspec_conformance.observed.formats.record import (
     Item,
     NotARecording,
@@ -30,32 +30,28 @@ LONGEST_MAGIC = len(_XZ)
 """Bytes that tell a compressed file."""
 
 
-class Unpacked(io.RawIOBase):
-    """The bytes that a function reads, up to its first error. ``error``: that error. ``most``: how
+class Unpacked(ByteStream):
+    """The decompressed bytes of a file, up to the first error. ``error``: that error. ``most``: how
     many bytes, if they are limited.
     """
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
+        super().__init__(self._read_to_error)
         self.most: int | None = None
         self.error: Exception | None = None
-        self._count = 0
-        self._read = read
+        self._decompress = read
 
-    def readable(self) -> bool:
-        """Always true."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower than any buffer, as readers call it
-        """Fill the start of the buffer; return the number of bytes."""
+    def _read_to_error(self, size: int) -> bytes:
+        if self.error is not None:
+            return b""
         try:
-            read = self._read(len(buffer)) if self.error is None else b""
+            content = self._decompress(size)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            self.error, read = error, b""
-        self._count += len(read)
-        if self.most is not None and self._count > self.most:
+            self.error = error
+            return b""
+        if self.most is not None and self.count + len(content) > self.most:
             self.error = OSError(f"it has more than {self.most} bytes; decompress the file first")
-        buffer[: len(read)] = read
-        return len(read)
+        return content
 
     def pass_on(self, items: Iterator[Item]) -> Iterator[Item]:
         """The items that are read from these bytes, then the error, which replaces the item for a

@@ -1,12 +1,12 @@
 """Drafting the kind of record of a log from a sample of its lines."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from faultspec.language.line_formats import LINE_FORMATS
+from faultspec.runtime.nodes import child
 from faultspec_conformance.observed.formats.items import ItemTooLarge
 from faultspec_conformance.observed.formats.record import METHODS, header_fields, parse_status
 from faultspec_conformance.observed.formats.wrapping import NotWrapped, Wrapped, look_up, unwrap
@@ -166,65 +166,39 @@ def _quality(draft: RecordDraft) -> tuple[int, int, int]:
 def _find_paths(line: object) -> Iterator[tuple[str, ...]]:
     """The ways from a line to what may be a record."""
     if isinstance(line, str):
-        for name in LINE_FORMATS:
-            yield from _find_below((name,), line)
-        line = _parse(line)
-    if isinstance(line, dict | list):
+        yield from _find_in_text((), line)
+    elif isinstance(line, dict):
         yield ()
         yield from _find_inside((), "", line, 0)
 
 
-def _find_below(path: tuple[str, ...], line: object) -> Iterator[tuple[str, ...]]:
-    """The ways by a path and on, if it leads from the line to a record."""
-    try:
-        found = next(unwrap(line, path), None)
-    except (NotWrapped, ItemTooLarge):
-        return
-    if found is not None and isinstance(found.value, dict):
-        yield path
-        if len(path) < _STEPS:
-            yield from _find_inside(path, "", found.value, 0)
+def _find_in_text(path: tuple[str, ...], text: str) -> Iterator[tuple[str, ...]]:
+    """The ways on from a path that leads to a text: it is JSON, or has a format."""
+    for steps in ((), *((name,) for name in LINE_FORMATS)):
+        try:
+            value = next(unwrap(text, steps)).value
+        except (NotWrapped, ItemTooLarge):
+            continue
+        if isinstance(value, dict | list):
+            yield (*path, *steps)
+            if len(path) + len(steps) < _STEPS:
+                yield from _find_inside((*path, *steps), "", value, 0)
 
 
 def _find_inside(
     path: tuple[str, ...], pointer: str, value: object, depth: int
 ) -> Iterator[tuple[str, ...]]:
-    """The ways into texts and lists of objects inside a value."""
+    """The ways into texts and lists of objects inside a value at the end of a path."""
     if depth > _DEPTH:
         return
     if isinstance(value, str):
-        if "{" in value:
-            yield from _find_text((*path, pointer), value)
-        for name in LINE_FORMATS:
-            if LINE_FORMATS[name].fullmatch(value.strip("\r\n")):
-                yield from _find_text((*path, pointer, name), value)
+        yield from _find_in_text((*path, pointer), value)
     elif isinstance(value, dict):
         for name, item in list(value.items())[:_VALUES]:
-            inner = f"{pointer}/{str(name).replace('~', '~0').replace('/', '~1')}"
-            yield from _find_inside(path, inner, item, depth + 1)
+            yield from _find_inside(path, child(pointer, str(name)), item, depth + 1)
     elif isinstance(value, list) and value and isinstance(value[0], dict):
         yield (*path, f"{pointer}/*")
         yield from _find_inside(path, f"{pointer}/*", value[0], depth + 1)
-
-
-def _find_text(path: tuple[str, ...], text: str) -> Iterator[tuple[str, ...]]:
-    """The ways by a path whose last steps are for a text."""
-    name = path[-1]
-    value = _parse(text) if name.startswith("/") else None
-    if name in LINE_FORMATS:
-        match = LINE_FORMATS[name].fullmatch(text.strip("\r\n"))
-        value = match.groupdict() if match is not None else None
-    if isinstance(value, dict):
-        yield path
-        if len(path) < _STEPS:
-            yield from _find_inside(path, "", value, 0)
-
-
-def _parse(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _draft_along(path: tuple[str, ...], lines: list[object]) -> RecordDraft | None:
@@ -253,10 +227,8 @@ def _draft_along(path: tuple[str, ...], lines: list[object]) -> RecordDraft | No
 
 
 def _unwrap_line(line: object, path: tuple[str, ...]) -> Iterator[Wrapped]:
-    if isinstance(line, str) and (not path or path[0].startswith("/")):
-        line = _parse(line)
     try:
-        found = list(unwrap(line, path)) if line is not None else []
+        found = list(unwrap(line, path))
     except (NotWrapped, ItemTooLarge):
         return
     yield from (record for record in found if isinstance(record.value, dict))
@@ -274,8 +246,7 @@ def _find_values(pointer: str, value: object, depth: int) -> Iterator[tuple[str,
         pairs = (item for item in value if isinstance(item, dict) and "value" in item)
         items = ((pair.get("key", pair.get("name")), pair["value"]) for pair in pairs)
     for name, item in list(items)[:_VALUES]:
-        key = str(name).replace("~", "~0").replace("/", "~1")
-        yield from _find_values(f"{pointer}/{key}", item, depth + 1)
+        yield from _find_values(child(pointer, str(name)), item, depth + 1)
 
 
 def _rank(role: Role, pointer: str) -> int:

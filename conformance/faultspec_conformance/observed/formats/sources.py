@@ -9,10 +9,12 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from faultspec_conformance.observed.formats.byte_streams import ByteStream
 from faultspec_conformance.observed.formats.record import NotARecording, install
 
 STANDARD_INPUT = "-"
@@ -72,7 +74,7 @@ def open_source(path: str) -> Iterator[ByteSource]:
             )  # files of obstore that cannot be opened print a traceback at their end
             file = system.open(name, "rb")
         with file:
-            yield ByteSource(io.BufferedReader(_Remote(file)), file.size)
+            yield ByteSource(io.BufferedReader(ByteStream(partial(_read_object, file))), file.size)
     else:
         # Checked before it is opened: reading a device may not end.
         mode = os.stat(path).st_mode
@@ -118,16 +120,12 @@ def _translate_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (OSError, NotARecording) as error:
-        if isinstance(error, NotARecording) or error.strerror:
-            raise
-        raise OSError(_describe(error)) from error
+    except NotARecording:
+        raise
     except Exception as error:
-        raise OSError(_describe(error)) from error
-
-
-def _describe(error: Exception) -> str:
-    return f"the store answers with {type(error).__name__}"
+        if isinstance(error, OSError) and error.strerror:
+            raise
+        raise OSError(f"the store answers with {type(error).__name__}") from error
 
 
 def _find_remote(path: str) -> list[str]:
@@ -145,23 +143,6 @@ def _find_remote(path: str) -> list[str]:
     return files
 
 
-class _Remote(io.RawIOBase):
-    """A file of a store that is read from its beginning on."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        """Always true."""
-        return True
-
-    def tell(self) -> int:
-        """The bytes that were read."""
-        return int(self._file.tell())
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower than any buffer, as readers call it
-        """Fill the start of the buffer; return the number of bytes. Raises OSError."""
-        with _translate_errors():
-            read = bytes(self._file.read(len(buffer)))
-        buffer[: len(read)] = read
-        return len(read)
+def _read_object(file: Any, size: int) -> bytes:
+    with _translate_errors():
+        return bytes(file.read(size))

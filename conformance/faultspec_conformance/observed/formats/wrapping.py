@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 from faultspec.exchange.expressions import UncheckableExpression, search
 from faultspec.language.line_formats import LINE_FORMATS
+from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import steps
 from faultspec_conformance.observed.formats.items import check_json_size
 
@@ -88,7 +89,7 @@ def _take(place: Wrapped, step: str) -> Iterator[Wrapped]:
     keys = steps(step)
     for number, key in enumerate(keys):
         if key == "*":
-            rest = "".join(f"/{_escape(left)}" for left in keys[number + 1 :])
+            rest = reduce(child, keys[number + 1 :], "")
             for item in _items(value):
                 inner = Wrapped(item, around)
                 yield from _take(inner, rest) if rest else (inner,)
@@ -103,10 +104,6 @@ def _items(value: object) -> Iterable[object]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
-
-
-def _escape(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def _match(step: str, value: object) -> Mapping[str, str]:
