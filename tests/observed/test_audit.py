@@ -977,7 +977,7 @@ def test_recent_ids_take_little_memory_each() -> None:
     """Long headers, bodies and targets are not kept with an id, nor are findings; a shortened
     exchange is shortened no further, so that it can be compared.
     """
-    recent = memory.RecentIds()
+    recent = memory.RecentIds(lambda line: pytest.fail(f"no line is kept: {line!r}"))
     for number in range(200):
         long = (("X-Long", str(number) * 300_000), ("X-Short", "1"))
         seen = Exchange(Request("GET", "/" + "x" * 9_999), Response(404, long, b"y " * 9_999))

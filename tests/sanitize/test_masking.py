@@ -302,7 +302,7 @@ def test_a_judged_exchange_shows_no_secret_wherever_it_is(
 def test_a_remembered_exchange_shows_no_part_of_a_secret(size: int) -> None:
     """A body that is kept in part ends with a word, and secrets of truncated JSON are masked."""
     body = json.dumps({"pad": "x" * size, "password": "correct-horse-battery", "more": [1] * 999})
-    kept = RecentIds()
+    kept = RecentIds(lambda line: pytest.fail(f"no line is kept: {line!r}"))
     kept["id"] = Observation(exchange(back=body.encode()), Judgement((), frozenset()))
     seen = kept["id"].exchange
     shown = mask_recorded((seen,)).exchange(seen)

@@ -5,7 +5,7 @@ which judging fills. The cache makes judging faster and never changes a judgemen
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from urllib.parse import parse_qs
@@ -60,20 +60,33 @@ class Matcher:
     def claims(self, exchange: Exchange) -> bool:
         """Whether the exchange meets every criterion."""
         method, status = exchange.request.method.upper(), exchange.response.status
-        if self.methods and method not in self.methods:
-            return False
-        if self.statuses and not any(status in wanted for wanted in self.statuses):
-            return False
-        if self.tools and not any(tool.fullmatch(exchange.request.target) for tool in self.tools):
-            return False
         paths = paths_of(exchange) if self.routes else ()
-        if self.routes and not any(route_.claims(method, paths) for route_ in self.routes):
+        if not self.claims_line(method, status, target=exchange.request.target, paths=paths):
             return False
         if self.headers and not _match_values(self.headers, _request_headers(exchange)):
             return False
         if self.query and not _match_values(self.query, _query(exchange)):
             return False
         return not self.request or self._matches_body(exchange.request)
+
+    @property
+    def reads_line_only(self) -> bool:
+        """Whether ``claims_line`` has all criteria."""
+        return not (self.headers or self.query or self.request)
+
+    def claims_line(
+        self, method: str, status: int | None, *, target: str, paths: Sequence[str]
+    ) -> bool:
+        """Whether an exchange meets the criteria on its method in upper case, its status, its
+        target and its paths.
+        """
+        if self.methods and method not in self.methods:
+            return False
+        if self.statuses and not any(status in wanted for wanted in self.statuses):
+            return False
+        if self.tools and not any(tool.fullmatch(target) for tool in self.tools):
+            return False
+        return not self.routes or any(route.claims(method, paths) for route in self.routes)
 
     def _matches_body(self, request: Request) -> bool:
         """Whether every criterion on the request's body finds one of its values there. The body is

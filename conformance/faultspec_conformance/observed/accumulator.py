@@ -16,13 +16,18 @@ from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
+from faultspec_conformance.observed.formats.logs import read_line
+from faultspec_conformance.observed.formats.record import Facts, LineCounter, RecordedExchange
 from faultspec_conformance.observed.memory import (
     RECENT,
     FirstUse,
     OperationNames,
     RecentIds,
     same_exchange,
+    shorten_exchange,
 )
+from faultspec_conformance.observed.received import as_received
+from faultspec_conformance.observed.recognition import Recognizer
 from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
 from faultspec_conformance.results.findings import PLACES, cause_of, example_key, join_texts
 from faultspec_conformance.results.model import (
@@ -97,7 +102,9 @@ class Accumulator:
             for code in contract.taxonomy.shared_live_codes()
             if isinstance(code.wire, str)
         )
-        self.recent = RecentIds()
+        self.recent = RecentIds(self._restore)
+        self._recognizer = Recognizer(contract, self._echo, self._operations)
+        self.counter = LineCounter(self._recognizer.read, self._count_line)
         self._forgot = False
         self._unread = 0
         self._occasions: Counter[str] = Counter()
@@ -119,9 +126,11 @@ class Accumulator:
         self._file: str | None = None
         self._records = self._unreadable = 0
 
-    def add(self, exchange: Exchange, place: str | None = None) -> tuple[ReportedFinding, ...]:
+    def add(
+        self, exchange: Exchange, place: str | None = None, facts: Facts | None = None
+    ) -> tuple[ReportedFinding, ...]:
         """Judge one exchange and count it; return its findings, masked. ``place``: where it is
-        recorded.
+        recorded. ``facts``: those of its line.
         """
         self.exchanges += 1
         self._records += 1
@@ -130,6 +139,8 @@ class Accumulator:
             Observation(part, self._judge(part)) for part in stream_errors(exchange, self._wires)
         )
         judgement = excuse_uuid_version(self._echo, exchange, self._judge(exchange))
+        if facts is not None and not inner:
+            self._recognizer.learn(facts, judgement, exchange.lacks)
         self._count_host(exchange)
         found: list[Finding] = []
         for observation in (Observation(exchange, judgement, inner), *inner):
@@ -157,6 +168,41 @@ class Accumulator:
         judgement = judge(self.contract, exchange)
         return without_consequences(judgement) if self._folds else judgement
 
+    def _count_line(self, facts: Facts, place: str) -> bool:
+        """Count a success with the facts of one that was cleared; whether there is one."""
+        cleared = self._recognizer.cleared.get(facts.key)
+        if cleared is None:
+            return False
+        if self._relates(cleared.lacks):
+            if facts.id is not None:
+                if facts.id in self.recent:
+                    return False
+                self.recent.keep(facts.id, facts.line, place)
+                self._occasions["correlation/generated"] += 1
+                self._occasions["correlation/unique"] += len(self.recent) > 1
+            elif facts.echoed:
+                self._occasions["correlation/echo"] += 1
+        cleared.times += 1
+        self.exchanges += 1
+        self._records += 1
+        return True
+
+    def _count_cleared(self) -> None:
+        """Count the occasions of the successes that were recognized since the last time."""
+        for cleared in self._recognizer.cleared.values():
+            for address in cleared.judgement.exercised:
+                self._occasions[address] += cleared.times
+            for address, reason in cleared.judgement.undecided.items():
+                self._undecided.setdefault(address, Counter())[reason] += cleared.times
+            cleared.times = 0
+
+    def _restore(self, line: bytes) -> Observation:
+        """The exchange of a line whose facts are certain, and its judgement."""
+        item = read_line(line, self.contract)
+        assert isinstance(item, RecordedExchange)  # its facts were read
+        exchange = self._operations.name(as_received(item.exchange, recorded=True))
+        return Observation(shorten_exchange(exchange), judge(self.contract, exchange))
+
     def start_recording(self, file: str | None = None, *, continues: bool = False) -> None:
         """Begin another recording. It may repeat exchanges of earlier ones, so their ids are
         forgotten. ``continues``: it is a range of a file, whose ids `compare_range` compares with
@@ -164,7 +210,7 @@ class Accumulator:
         """
         self._close_recording()
         self._file = file
-        self.recent = RecentIds(keeps_first=continues)
+        self.recent = RecentIds(self._restore, keeps_first=continues)
 
     def _close_recording(self) -> None:
         self._forgot = self._forgot or self.recent.forgot
@@ -195,6 +241,7 @@ class Accumulator:
     def part(self, target: str, *, seconds: float = 0.0, not_run: tuple[str, ...] = ()) -> Result:
         """Everything so far as a part of the traffic, masked. `describe_part` is left to do."""
         self._close_recording()
+        self._count_cleared()
         self._file = None
         taxonomy = self.contract.taxonomy
         chosen = {
@@ -272,13 +319,16 @@ class Accumulator:
 
     def _check_relations(self, observation: Observation) -> Iterator[Finding]:
         """Check the relations that need no requests of their own, and count their occasions."""
-        lacks = observation.exchange.lacks
-        if self._echo is None or not lacks.isdisjoint(
-            ("request", "header-values", "body", f"headers/{self._echo.header.lower()}")
-        ):
+        if self._echo is None or not self._relates(observation.exchange.lacks):
             return
         for outcome in check_echo(self.contract, self._echo, self.recent, observation):
             yield from self._weigh(outcome, observation)
+
+    def _relates(self, lacks: frozenset[str]) -> bool:
+        """Whether a record without these facts has what the relations of ids read."""
+        return self._echo is not None and lacks.isdisjoint(
+            ("request", "header-values", "body", f"headers/{self._echo.header.lower()}")
+        )
 
     def _weigh(self, outcome: Outcome, observation: Observation) -> Iterator[Finding]:
         """Count the occasion of a relation, unless it is one exchange or the crash explains it."""
@@ -304,11 +354,12 @@ class Accumulator:
             elif self._echo is not None:
                 self._occasions["correlation/generated"] -= 1
                 self._occasions["correlation/unique"] -= number > 0
-                outcome = repeated_id(self._echo, known, use.observation)
-                for finding in self._weigh(outcome, use.observation):
+                later = earlier.restored(use.use)
+                outcome = repeated_id(self._echo, known, later)
+                for finding in self._weigh(outcome, later):
                     if self._selects(finding.clause):
                         self._add_finding(finding, use.place)
-            earlier[use.id] = use.observation
+            earlier.keep(use.id, use.use)
         self._forgot = self._forgot or earlier.forgot
 
     def _add_finding(self, finding: Finding, place: str | None) -> ReportedFinding:

@@ -20,16 +20,15 @@ from faultspec.openapi.service import Description
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.formats import OpenRecording, open_recording
 from faultspec_conformance.observed.formats.logs import read_log
-from faultspec_conformance.observed.formats.record import NotARecording, Skipped
+from faultspec_conformance.observed.formats.record import NotARecording, RecordedExchange, Skipped
 from faultspec_conformance.observed.formats.sources import STANDARD_INPUT, find_recordings
 from faultspec_conformance.observed.jobs import Lost, Piece, Range, range_stream, share, split_work
-from faultspec_conformance.observed.memory import FirstUse, RecentIds
+from faultspec_conformance.observed.memory import FirstUse, Use
 from faultspec_conformance.observed.received import as_received
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.model import Report, Result
 from faultspec_conformance.results.recorded import add_parts, describe_part
 from faultspec_conformance.results.waivers import Waiver
-from faultspec_conformance.session.observation import Observation
 
 #: Files that the title of a report names.
 _NAMED = 3
@@ -107,7 +106,7 @@ class JudgedPiece(NamedTuple):
 
     part: Result
     first: tuple[FirstUse, ...] = ()
-    recent: tuple[tuple[str, Observation], ...] = ()
+    recent: tuple[tuple[str, Use], ...] = ()
 
 
 class _PieceJudge:
@@ -127,7 +126,7 @@ class _PieceJudge:
         problem = _judge_file(path, accumulator, self._options, piece.range)
         recent = accumulator.recent
         part = accumulator.part("", not_run=() if problem is None else (problem,))
-        return JudgedPiece(part, tuple(recent.first), tuple(recent.items()))
+        return JudgedPiece(part, tuple(recent.first), recent.uses())
 
     def judge_all(self, paths: Iterable[str]) -> JudgedPiece:
         """Judge whole files, up to an interruption."""
@@ -164,7 +163,7 @@ class _SumOfPieces:
         self._contract = contract
         self._options = options
         self._sum = _create_accumulator(contract, options).part("")
-        self._recent = RecentIds()
+        self._recent = _create_accumulator(contract, options).recent
         self._lost: list[str] = []
         self.last = ""
 
@@ -178,11 +177,12 @@ class _SumOfPieces:
             )
             return
         if piece is not None and piece.range is not None:
-            if piece.range.start == 0:
-                self._recent = RecentIds()
             accumulator = _create_accumulator(self._contract, self._options)
+            if piece.range.start == 0:
+                self._recent = accumulator.recent
             accumulator.compare_range(self._recent, judged.first)
-            self._recent.update(judged.recent)
+            for name, use in judged.recent:
+                self._recent.keep(name, use)
             self._sum = add_parts(self._sum, accumulator.part(""))
         self._sum = add_parts(self._sum, judged.part)
         if self._options.progress is not None and piece is not None:
@@ -229,7 +229,9 @@ def _judge_file(
                 return _judge_items(
                     path, _items_of(file, path, part, accumulator), accumulator, options
                 )
-        with open_recording(path, accumulator.contract, options.form) as recording:
+        with open_recording(
+            path, accumulator.contract, options.form, accumulator.counter
+        ) as recording:
             return _judge_items(path, recording, accumulator, options)
     except (OSError, EOFError, zlib.error, LZMAError) as error:
         return f"{path}: {getattr(error, 'strerror', None) or error}"
@@ -240,10 +242,8 @@ def _judge_file(
 def _items_of(file: BinaryIO, path: str, part: Range, accumulator: Accumulator) -> OpenRecording:
     """The items of a range of a log, at the places that they have in the whole."""
     stream = io.BufferedReader(range_stream(file, part), 64 * 1024)
-    items = (
-        item._replace(place=f"{path}:{int(item.place.rpartition(':')[2]) + part.lines}")
-        for item in read_log(stream, path, accumulator.contract)
-    )
+    contract, counter = accumulator.contract, accumulator.counter
+    items = read_log(stream, path, contract, counter, before=part.lines)
     return OpenRecording(items, lambda: 0.0)
 
 
@@ -252,14 +252,17 @@ def _judge_items(
 ) -> str | None:
     reported = time.monotonic()
     for number, item in enumerate(recording.items):
-        if isinstance(item, Skipped):
-            if item.ends:
+        match item:
+            case Skipped(ends=True):
                 return f"{item.place}: {item.reason}"
-            accumulator.skip(item.place, item.reason, broken=item.broken)
-        elif options.base is None or _is_below(options.base, item.exchange.request.target):
-            accumulator.add(as_received(item.exchange, recorded=True), item.place)
-        else:
-            accumulator.skip(item.place, f"it is not at {options.base}")
+            case Skipped():
+                accumulator.skip(item.place, item.reason, broken=item.broken)
+            case RecordedExchange(exchange=exchange):
+                if options.base is None or _is_below(options.base, exchange.request.target):
+                    received = as_received(exchange, recorded=True)
+                    accumulator.add(received, item.place, item.facts)
+                else:
+                    accumulator.skip(item.place, f"it is not at {options.base}")
         if options.progress is not None and number % _RECORDS == 0:
             now = time.monotonic()
             if now - reported >= _INTERVAL:

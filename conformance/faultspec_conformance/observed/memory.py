@@ -1,7 +1,7 @@
 """The memory of an accumulator: recent ids, and the operations of concrete paths."""
 
 import re
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,12 +18,19 @@ RECENT = 10_000
 #: id. With all of them 10,000 ids take some 60 MB, and usual ones 10.
 _SHORT = 1024
 
+#: Bytes of the longest line that is kept for an id: as many as of an exchange that was shortened.
+_LONGEST = 4 * _SHORT
+
+
+Use = Observation | bytes
+"""An exchange with an id, or the line of a log that has it."""
+
 
 class FirstUse(NamedTuple):
     """The first exchange with an id in a range of a recording, and its place."""
 
     id: str
-    observation: Observation
+    use: Use
     place: str | None
 
 
@@ -34,24 +41,39 @@ class RecentIds(MutableMapping[str, Observation]):
     compare them with what came before; later ones than are kept cannot be.
     """
 
-    def __init__(self, *, keeps_first: bool = False) -> None:
-        self._kept: dict[str, Observation] = {}
+    def __init__(
+        self, restore: Callable[[bytes], Observation], *, keeps_first: bool = False
+    ) -> None:
+        self._restore = restore
+        self._kept: dict[str, Use] = {}
         self._keeps_first = keeps_first
         self.forgot = False
         self.first: list[FirstUse] = []
 
     def __getitem__(self, key: str) -> Observation:
-        return self._kept[key]
+        return self.restored(self._kept[key])
 
     def __setitem__(self, key: str, observation: Observation) -> None:
         # Findings have the whole exchange as their evidence. A crash explains others.
         crashes = (each for each in observation.judgement.findings if each.clause == CLAUSE)
         findings = tuple(replace(each, evidence=()) for each in crashes)
         judgement = replace(observation.judgement, findings=findings)
+        self.keep(key, Observation(shorten_exchange(observation.exchange), judgement))
+
+    def restored(self, use: Use) -> Observation:
+        """The exchange of a use."""
+        return self._restore(use) if isinstance(use, bytes) else use
+
+    def keep(self, key: str, use: Use, place: str | None = None) -> None:
+        """Keep a use of an id as it is, unless it is a line that is too long."""
+        if isinstance(use, bytes) and len(use) > _LONGEST:
+            self[key] = self._restore(use)
+            self.place_last(place)
+            return
         is_known = self._kept.pop(key, None) is not None
-        self._kept[key] = Observation(shorten_exchange(observation.exchange), judgement)
+        self._kept[key] = use
         if self._keeps_first and not is_known and not self.forgot:
-            self.first.append(FirstUse(key, self._kept[key], None))
+            self.first.append(FirstUse(key, use, place))
         if len(self) > RECENT:
             self.forgot = True
             del self[next(iter(self))]
@@ -64,6 +86,10 @@ class RecentIds(MutableMapping[str, Observation]):
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def uses(self) -> tuple[tuple[str, Use], ...]:
+        """The ids and their uses as they are kept."""
+        return tuple(self._kept.items())
 
     def place_last(self, place: str | None) -> None:
         """Note the place of the newest id, if it is a first use."""
@@ -139,19 +165,22 @@ class OperationNames:
         """The exchange with its route and operation, if it has none and the document has its
         path.
         """
-        described = self._description is not None and bool(self._description.operations)
-        if not described or exchange.transport != "http" or exchange.route is not None:
+        if exchange.transport != "http" or exchange.route is not None:
             return exchange
-        key = (exchange.request.method.upper(), paths_of(exchange)[-1])
-        template = self._template(key)
+        method = exchange.request.method.upper()
+        template = self.template(method, paths_of(exchange)[-1])
         if template is None:
             return exchange
-        return replace(exchange, route=template, operation=f"{key[0]} {template}")
+        return replace(exchange, route=template, operation=f"{method} {template}")
 
-    def _template(self, key: tuple[str, str]) -> str | None:
+    def template(self, method: str, path: str) -> str | None:
+        """The template of a path, if the document has it. The method is in upper case."""
+        if self._description is None or not self._description.operations:
+            return None
         if len(self._templates) > RECENT:
             self._templates.clear()
-        if key not in self._templates and self._description is not None:
-            operation = self._description.operation_at(*key)
+        key = (method, path)
+        if key not in self._templates:
+            operation = self._description.operation_at(method, path)
             self._templates[key] = operation.template if operation is not None else None
         return self._templates[key]

@@ -19,7 +19,7 @@ from faultspec_conformance.observed.formats.declared import reads_text
 from faultspec_conformance.observed.formats.detection import detect_format
 from faultspec_conformance.observed.formats.har import read_har
 from faultspec_conformance.observed.formats.logs import read_lines, read_log
-from faultspec_conformance.observed.formats.record import Item, NotARecording
+from faultspec_conformance.observed.formats.record import Item, LineCounter, NotARecording
 from faultspec_conformance.observed.formats.sources import open_source
 from faultspec_conformance.observed.formats.tables import (
     UnreadableRow,
@@ -28,16 +28,16 @@ from faultspec_conformance.observed.formats.tables import (
     read_table,
 )
 
-Reader = Callable[[BinaryIO, str, Contract], Iterator[Item]]
-"""A reader of a stream, with its name and a contract."""
+Reader = Callable[[BinaryIO, str, Contract, LineCounter | None], Iterator[Item]]
+"""A reader of a stream, with its name, a contract, and what may count lines at once."""
 
 FORMATS: Mapping[str, Reader] = {
-    "har": lambda stream, name, _: read_har(stream, name),
-    "vcr": lambda stream, name, _: read_cassette(stream, name),
+    "har": lambda stream, name, *_: read_har(stream, name),
+    "vcr": lambda stream, name, *_: read_cassette(stream, name),
     "ndjson": read_log,
-    "csv": lambda stream, name, contract: read_table(csv_rows(stream), name, contract),
+    "csv": lambda stream, name, contract, _: read_table(csv_rows(stream), name, contract),
     # DuckDB opens it once more, by its name: it reads the end first.
-    "parquet": lambda _, name, contract: read_table(parquet_rows(name), name, contract),
+    "parquet": lambda _, name, contract, __: read_table(parquet_rows(name), name, contract),
 }
 """The readers by format."""
 
@@ -74,10 +74,10 @@ class OpenStream(NamedTuple):
 
 @contextmanager
 def open_recording(
-    path: str, contract: Contract, form: str | None = None
+    path: str, contract: Contract, form: str | None = None, counter: LineCounter | None = None
 ) -> Iterator[OpenRecording]:
     """Open a recording, which may be compressed with gzip, bzip2, xz or zstd. ``form``: its format;
-    None detects it.
+    None detects it. ``counter``: what may count lines at once.
 
     Raises OSError, and NotARecording if the format is unknown or a library is missing. A broken
     record is an item. If the file cannot be decompressed to its end, the items end with an
@@ -95,7 +95,7 @@ def open_recording(
         _check_parquet(found, name)
         if found.unpacked is not None and name in _PARSED:
             found.unpacked.most = _UNPACKED
-        items = FORMATS[name](found.stream, path, contract)
+        items = FORMATS[name](found.stream, path, contract, counter)
         if found.unpacked is not None:
             items = found.unpacked.pass_on(items)
         yield OpenRecording(items, found.share)

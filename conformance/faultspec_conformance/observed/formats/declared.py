@@ -17,6 +17,7 @@ from faultspec_conformance.observed.formats.items import ItemTooLarge
 from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,
     ALWAYS,
+    BODILESS,
     METHODS,
     Item,
     RecordedExchange,
@@ -40,9 +41,6 @@ _SLOT_FACTS = {
     "message": ("message",),
     "details": ("details", "detail-values", "flag"),
 }
-
-#: Methods whose requests are known without a body.
-_BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE", "TRACE"})
 
 #: The facts that a record lacks until it gives them.
 _ALL = ALWAYS | ABOUT_BODY | ABOUT_HEADERS | {"request", "elapsed", "method", "operation"}
@@ -181,7 +179,7 @@ def _read_request(kind: RecordingRule, record: Wrapped) -> tuple[Request, set[st
         verb = method.upper()
     headers = header_fields(_value_at(record, kind.request.headers))
     body = _value_at(record, kind.request.body)
-    if headers is not None and (body is not None or verb in _BODILESS):
+    if headers is not None and (body is not None or verb in BODILESS):
         known.add("request")
     return Request(verb, url, headers or (), encode_body(body)), known
 

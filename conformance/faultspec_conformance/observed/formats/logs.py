@@ -10,7 +10,14 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.observed.formats.cassettes import read_interaction
 from faultspec_conformance.observed.formats.declared import UNDECLARED, record_reader
 from faultspec_conformance.observed.formats.items import ItemTooLarge, check_json_size
-from faultspec_conformance.observed.formats.record import ALWAYS, Item, RecordedExchange, Skipped
+from faultspec_conformance.observed.formats.record import (
+    ALWAYS,
+    COUNTED,
+    Item,
+    LineCounter,
+    RecordedExchange,
+    Skipped,
+)
 
 #: Bytes of the longest line that is read. Longer ones are not records, and none is held whole.
 LONGEST = 16 * 1024 * 1024
@@ -18,13 +25,20 @@ LONGEST = 16 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def read_log(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
+def read_log(
+    stream: BinaryIO,
+    name: str,
+    contract: Contract,
+    counter: LineCounter | None = None,
+    *,
+    before: int = 0,
+) -> Iterator[Item]:
     """The exchanges of a log. A line of no declared kind is judged itself, if a surface declares
-    the log.
+    the log. ``before``: the lines before the stream.
     """
     read_records = record_reader(contract)
     sink = _find_sink(name, contract)
-    for number, line in enumerate(read_lines(stream), 1):
+    for number, line in enumerate(read_lines(stream), before + 1):
         place = f"{name}:{number}"
         if line is None:
             yield Skipped(place, f"the line is longer than {LONGEST // 1024 // 1024} MiB")
@@ -32,11 +46,15 @@ def read_log(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
         text = line.removeprefix(_BYTE_ORDER_MARK).strip() if number == 1 else line.strip()
         if not text:
             continue
+        facts = counter.read(text) if counter is not None else None
+        if counter is not None and facts is not None and counter.count(facts, place):
+            yield COUNTED
+            continue
         value, problem = _parse(text)
         found = False
         for item in read_records(text.decode("utf-8", "replace"), value, place):
             found = True
-            yield item
+            yield item._replace(facts=facts) if isinstance(item, RecordedExchange) else item
         if not found and problem is not None:
             yield Skipped(place, problem)
         elif not found:
@@ -67,6 +85,12 @@ def _parse(text: bytes) -> tuple[object, str | None]:
     except (ValueError, RecursionError):
         return None, "the line is not JSON: it is nested too deeply or not UTF-8"
     return value, None if isinstance(value, dict) else "the line is JSON, but not an object"
+
+
+def read_line(text: bytes, contract: Contract) -> Item:
+    """The record of a line of a declared kind that has one."""
+    value, _ = _parse(text)
+    return next(record_reader(contract)(text.decode("utf-8", "replace"), value, ""))
 
 
 def _read_other(

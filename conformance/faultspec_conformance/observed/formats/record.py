@@ -4,8 +4,9 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from faultspec.contract.clauses import header_address
@@ -61,11 +62,23 @@ def install(package: str) -> str:
     return f"{package} is not installed: pip install 'faultspec[recordings]'"
 
 
+class Facts(NamedTuple):
+    """The facts of a success in a line of a log. ``key``: those that decide its judgement. ``id``:
+    the one that the service made for it. ``echoed``: whether the answer has the id of the request.
+    """
+
+    key: Hashable
+    id: str | None
+    echoed: bool
+    line: bytes
+
+
 class RecordedExchange(NamedTuple):
-    """An exchange and where it is recorded, as ``file:line``."""
+    """An exchange and where it is recorded, as ``file:line``. ``facts``: if they are certain."""
 
     exchange: Exchange
     place: str
+    facts: Facts | None = None
 
 
 class Skipped(NamedTuple):
@@ -80,7 +93,23 @@ class Skipped(NamedTuple):
     ends: bool = False
 
 
-Item = RecordedExchange | Skipped
+class Counted(NamedTuple):
+    """A record that was counted at once: one of the same facts was judged before."""
+
+
+COUNTED = Counted()
+
+Item = RecordedExchange | Skipped | Counted
+
+
+@dataclass(frozen=True, slots=True)
+class LineCounter:
+    """What counts lines without judging them. ``read``: the facts of a line, if they are certain.
+    ``count``: whether it counted a record with these facts at a place.
+    """
+
+    read: Callable[[bytes], Facts | None]
+    count: Callable[[Facts, str], bool]
 
 
 def skip_unreadable(place: str, build: Callable[[], Item]) -> Item:
@@ -161,10 +190,15 @@ def _text(value: object) -> str:
 
 def redacted_facts(headers: Headers) -> frozenset[str]:
     """The facts that are unknown because a tool redacted header values."""
-    addresses = {header_address(name) for name, value in headers if _MASK.fullmatch(value)}
+    addresses = {header_address(name) for name, value in headers if is_masked(value)}
     # The taxonomy decides which header is echoed, and an unknown value cannot be compared with the
     # body's.
     return frozenset({*addresses, "correlation/header-equals-body"} if addresses else ())
+
+
+def is_masked(value: str) -> bool:
+    """Whether a tool wrote this in place of a value that it left out."""
+    return _MASK.fullmatch(value) is not None
 
 
 def decompress(body: bytes, headers: Headers) -> bytes | None:

@@ -13,7 +13,7 @@ from faultspec.runtime.pointers import steps
 from faultspec_conformance.observed.formats.items import check_json_size
 
 #: The members of a value of OpenTelemetry (`AnyValue` of its protocol); each has one of them.
-_TYPED = frozenset(
+TYPED = frozenset(
     {
         "stringValue",
         "boolValue",
@@ -26,7 +26,7 @@ _TYPED = frozenset(
 )
 
 #: What text formats write for a part that is missing.
-_MISSING = "-"
+MISSING = "-"
 
 
 class Wrapped(NamedTuple):
@@ -118,7 +118,7 @@ def _match(step: str, value: object) -> Mapping[str, str]:
         raise NotWrapped(f"the expression of a text {error}") from error
     if found is None:
         raise NotWrapped("the line has another form")
-    return {name: part for name, part in found.groupdict().items() if part not in (None, _MISSING)}
+    return {name: part for name, part in found.groupdict().items() if part not in (None, MISSING)}
 
 
 def _parse(place: Wrapped) -> Wrapped:
@@ -148,7 +148,7 @@ def _enter(value: object, key: str) -> tuple[bool, object]:
 
 def _plain(value: object) -> object:
     """The content of a value of OpenTelemetry; any other value as it is."""
-    while type(value) is dict and len(value) == 1 and not _TYPED.isdisjoint(value):
+    while type(value) is dict and len(value) == 1 and not TYPED.isdisjoint(value):
         ((name, value),) = value.items()
         if name in ("arrayValue", "kvlistValue") and isinstance(value, dict):
             value = value.get("values", [])
