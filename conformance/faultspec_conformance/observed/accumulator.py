@@ -17,7 +17,7 @@ from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
 from faultspec_conformance.observed.formats.logs import read_line
-from faultspec_conformance.observed.formats.record import Facts, LineCounter, RecordedExchange
+from faultspec_conformance.observed.formats.record import LineCounter, RecordedExchange, RecordFacts
 from faultspec_conformance.observed.memory import (
     RECENT,
     FirstUse,
@@ -127,7 +127,7 @@ class Accumulator:
         self._records = self._unreadable = 0
 
     def add(
-        self, exchange: Exchange, place: str | None = None, facts: Facts | None = None
+        self, exchange: Exchange, place: str | None = None, facts: RecordFacts | None = None
     ) -> tuple[ReportedFinding, ...]:
         """Judge one exchange and count it; return its findings, masked. ``place``: where it is
         recorded. ``facts``: those of its line.
@@ -168,7 +168,7 @@ class Accumulator:
         judgement = judge(self.contract, exchange)
         return without_consequences(judgement) if self._folds else judgement
 
-    def _count_line(self, facts: Facts, place: str) -> bool:
+    def _count_line(self, facts: RecordFacts, place: str) -> bool:
         """Count a success with the facts of one that was cleared; whether there is one."""
         cleared = self._recognizer.cleared.get(facts.key)
         if cleared is None:
@@ -354,7 +354,7 @@ class Accumulator:
             elif self._echo is not None:
                 self._occasions["correlation/generated"] -= 1
                 self._occasions["correlation/unique"] -= number > 0
-                later = earlier.restored(use.use)
+                later = earlier.restore_use(use.use)
                 outcome = repeated_id(self._echo, known, later)
                 for finding in self._weigh(outcome, later):
                     if self._selects(finding.clause):

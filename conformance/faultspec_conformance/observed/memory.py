@@ -51,7 +51,7 @@ class RecentIds(MutableMapping[str, Observation]):
         self.first: list[FirstUse] = []
 
     def __getitem__(self, key: str) -> Observation:
-        return self.restored(self._kept[key])
+        return self.restore_use(self._kept[key])
 
     def __setitem__(self, key: str, observation: Observation) -> None:
         # Findings have the whole exchange as their evidence. A crash explains others.
@@ -60,7 +60,7 @@ class RecentIds(MutableMapping[str, Observation]):
         judgement = replace(observation.judgement, findings=findings)
         self.keep(key, Observation(shorten_exchange(observation.exchange), judgement))
 
-    def restored(self, use: Use) -> Observation:
+    def restore_use(self, use: Use) -> Observation:
         """The exchange of a use."""
         return self._restore(use) if isinstance(use, bytes) else use
 

@@ -6,6 +6,7 @@ by these facts. So a record is recognized only if the judge cleared one of the s
 """
 
 import json
+import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,7 +17,6 @@ from faultspec.contract.model import Claim, Contract, Matcher
 from faultspec.exchange.body import has_too_many_values, is_too_deep, read
 from faultspec.exchange.finding import Judgement
 from faultspec.judge.http_semantics import reads_headers
-from faultspec.language.formats import format_problem
 from faultspec.language.line_formats import LINE_FORMATS
 from faultspec.language.model import Envelope, RecordingRule
 from faultspec.runtime import ids
@@ -26,9 +26,9 @@ from faultspec.runtime.pointers import steps
 from faultspec_conformance.observed.formats.record import (
     BODILESS,
     METHODS,
-    Facts,
+    RecordFacts,
     header_fields,
-    is_masked,
+    is_left_out,
     parse_seconds,
     parse_status,
 )
@@ -68,7 +68,7 @@ class Recognizer:
         self._operations = operations
         self._groups = _groups(contract)
         self._claims = tuple(
-            _ClaimedBodies.of(number, claim)
+            _claimed_bodies(number, claim)
             for number, claim in enumerate(contract.claims)
             if claim.surface.transport == "http"
         )
@@ -77,7 +77,7 @@ class Recognizer:
         self._requests: dict[tuple[str, ...], int | None] = {}
         self.cleared: dict[Hashable, Cleared] = {}
 
-    def read(self, line: bytes) -> Facts | None:
+    def read(self, line: bytes) -> RecordFacts | None:
         """The facts of the record in a line; None if it is not a success, or not a certain one."""
         if len(line) > _LONGEST or not self._groups:
             return None
@@ -86,7 +86,7 @@ class Recognizer:
         except (_Unclear, ValueError, RecursionError):
             return None
 
-    def learn(self, facts: Facts, judgement: Judgement, lacks: frozenset[str]) -> None:
+    def learn(self, facts: RecordFacts, judgement: Judgement, lacks: frozenset[str]) -> None:
         """Remember the judgement of a record with these facts, unless it is an error or has
         findings.
         """
@@ -94,7 +94,7 @@ class Recognizer:
         if is_clear and len(self.cleared) < _REMEMBERED:
             self.cleared.setdefault(facts.key, Cleared(judgement, lacks))
 
-    def _read(self, line: bytes) -> Facts | None:
+    def _read(self, line: bytes) -> RecordFacts | None:
         for group in self._groups:
             record = group.parse(line)
             if record is None:
@@ -105,7 +105,7 @@ class Recognizer:
             return None
         return None
 
-    def _read_record(self, kind: "_Kind", record: Mapping[str, object], line: bytes) -> Facts:
+    def _read_record(self, kind: "_Kind", record: Mapping[str, object], line: bytes) -> RecordFacts:
         status, url = parse_status(kind.value(record, kind.status)), kind.value(record, kind.url)
         method = kind.value(record, kind.method)
         if status is None or status >= 400 or not isinstance(url, str):
@@ -146,7 +146,7 @@ class Recognizer:
             form,
             echoed,
         )
-        return Facts(key, None if echoed else returned or None, echoed, line)
+        return RecordFacts(key, None if echoed else returned or None, echoed, line)
 
     def _read_request(self, headers: object) -> tuple[bool, str | None]:
         """Whether the headers of a request are known, and the id in them."""
@@ -228,21 +228,20 @@ class _ClaimedBodies(NamedTuple):
     matcher: Matcher
     members: tuple[frozenset[str], ...] | None
 
-    @staticmethod
-    def of(number: int, claim: Claim) -> "_ClaimedBodies":
-        """Those of a claim."""
-        surface = claim.surface
-        envelopes = (*claim.envelopes, *([claim.protocol] if claim.protocol else ()))
-        members = tuple(map(_required_members, envelopes))
-        is_read = surface.success or surface.structured or surface.marks_bodies
-        is_plain = not is_read and surface.batch is None and all(members)
-        return _ClaimedBodies(number, claim.matcher, members if is_plain else None)
-
     def clears(self, body: Mapping[str, object] | list[object]) -> bool:
         """Whether a body certainly is not an envelope."""
         if self.members is None:
             return False
         return isinstance(body, list) or not any(names <= body.keys() for names in self.members)
+
+
+def _claimed_bodies(number: int, claim: Claim) -> _ClaimedBodies:
+    surface = claim.surface
+    envelopes = (*claim.envelopes, *([claim.protocol] if claim.protocol else ()))
+    members = tuple(map(_required_members, envelopes))
+    is_read = surface.success or surface.structured or surface.marks_bodies
+    is_plain = not is_read and surface.batch is None and all(members)
+    return _ClaimedBodies(number, claim.matcher, members if is_plain else None)
 
 
 def _required_members(envelope: Envelope) -> frozenset[str]:
@@ -272,6 +271,10 @@ class _Answered(NamedTuple):
         return length.isascii() and length.isdecimal() and len(content) >= int(length)
 
 
+_IdRules = tuple[tuple[re.Pattern[str], ...], ...]
+"""The expressions of ids, one of which matches, for each rule of a header."""
+
+
 class _HeaderPlan(NamedTuple):
     """How to read headers of these names: positions by use. ``kept``: values that are a part of the
     key. ``formats``: values that must be ids.
@@ -279,7 +282,7 @@ class _HeaderPlan(NamedTuple):
 
     number: int
     kept: tuple[int, ...]
-    formats: tuple[tuple[int, tuple[tuple[str, ...], ...]], ...]
+    formats: tuple[tuple[int, _IdRules], ...]
     returned: int | None
     content_type: int | None
     length: int | None
@@ -291,7 +294,7 @@ class _HeaderPlans:
 
     def __init__(self, contract: Contract, echo: EchoRule | None) -> None:
         self._returned = echo.answer_header.lower() if echo is not None else None
-        self._formats: dict[str, tuple[tuple[str, ...], ...] | None] = {}
+        self._formats: dict[str, _IdRules | None] = {}
         for rule in contract.taxonomy.every_header_rule():
             name = rule.name.lower()
             is_id = bool(rule.format) and set(rule.format) <= ids.FORMATS.keys()
@@ -299,13 +302,13 @@ class _HeaderPlans:
             if rule.token or rule.value is not None or (rule.format and not is_id):
                 known = None
             elif rule.format and known is not None:
-                known = (*known, rule.format)
+                known = (*known, tuple(re.compile(ids.PATTERNS[each]) for each in rule.format))
             self._formats[name] = known
         self._plans: dict[tuple[str, ...], _HeaderPlan | None] = {}
         self._media_types: dict[str, str | None] = {}
 
     def read(self, headers: object) -> _Answered | None:
-        """What counts of headers; None if they are unknown. Raises _Unclear."""
+        """The parts of headers that count; None if they are unknown. Raises _Unclear."""
         fields = _fields(headers)
         if fields is None:
             return None
@@ -316,18 +319,18 @@ class _HeaderPlans:
             plan = self._plan(names)
             if len(self._plans) < _REMEMBERED:
                 self._plans[names] = plan
-        if plan is None or any(map(is_masked, values)):
+        if plan is None or any(map(is_left_out, values)):
             raise _Unclear
         for at, rules in plan.formats:
-            if any(format_problem(names_, values[at]) for names_ in rules):
+            if not all(any(form.fullmatch(values[at]) for form in rule) for rule in rules):
                 raise _Unclear
         content_type = values[plan.content_type] if plan.content_type is not None else None
         return _Answered(
-            (plan.number, *[values[at] for at in plan.kept]),
-            values[plan.returned] if plan.returned is not None else None,
-            self._format(content_type) if content_type is not None else None,
-            plan.coded,
-            values[plan.length] if plan.length is not None else None,
+            key=(plan.number, *[values[at] for at in plan.kept]),
+            id=values[plan.returned] if plan.returned is not None else None,
+            format=self._format(content_type) if content_type is not None else None,
+            coded=plan.coded,
+            length=values[plan.length] if plan.length is not None else None,
         )
 
     def _plan(self, names: tuple[str, ...]) -> _HeaderPlan | None:

@@ -62,7 +62,7 @@ def install(package: str) -> str:
     return f"{package} is not installed: pip install 'faultspec[recordings]'"
 
 
-class Facts(NamedTuple):
+class RecordFacts(NamedTuple):
     """The facts of a success in a line of a log. ``key``: those that decide its judgement. ``id``:
     the one that the service made for it. ``echoed``: whether the answer has the id of the request.
     """
@@ -78,7 +78,7 @@ class RecordedExchange(NamedTuple):
 
     exchange: Exchange
     place: str
-    facts: Facts | None = None
+    facts: RecordFacts | None = None
 
 
 class Skipped(NamedTuple):
@@ -104,12 +104,12 @@ Item = RecordedExchange | Skipped | Counted
 
 @dataclass(frozen=True, slots=True)
 class LineCounter:
-    """What counts lines without judging them. ``read``: the facts of a line, if they are certain.
+    """A counter of lines that are not judged. ``read``: the facts of a line, if they are certain.
     ``count``: whether it counted a record with these facts at a place.
     """
 
-    read: Callable[[bytes], Facts | None]
-    count: Callable[[Facts, str], bool]
+    read: Callable[[bytes], RecordFacts | None]
+    count: Callable[[RecordFacts, str], bool]
 
 
 def skip_unreadable(place: str, build: Callable[[], Item]) -> Item:
@@ -190,13 +190,13 @@ def _text(value: object) -> str:
 
 def redacted_facts(headers: Headers) -> frozenset[str]:
     """The facts that are unknown because a tool redacted header values."""
-    addresses = {header_address(name) for name, value in headers if is_masked(value)}
+    addresses = {header_address(name) for name, value in headers if is_left_out(value)}
     # The taxonomy decides which header is echoed, and an unknown value cannot be compared with the
     # body's.
     return frozenset({*addresses, "correlation/header-equals-body"} if addresses else ())
 
 
-def is_masked(value: str) -> bool:
+def is_left_out(value: str) -> bool:
     """Whether a tool wrote this in place of a value that it left out."""
     return _MASK.fullmatch(value) is not None
 
