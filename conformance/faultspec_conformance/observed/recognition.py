@@ -11,6 +11,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from math import isfinite
+from operator import methodcaller
 from typing import NamedTuple, NoReturn
 
 from faultspec.contract.model import Claim, Contract, Matcher
@@ -25,10 +26,10 @@ from faultspec.runtime.nodes import Object
 from faultspec.runtime.pointers import steps
 from faultspec_conformance.observed.formats.record import (
     BODILESS,
+    LEFT_OUT,
     METHODS,
     RecordFacts,
     header_fields,
-    is_left_out,
     parse_seconds,
     parse_status,
 )
@@ -41,6 +42,8 @@ from faultspec_conformance.session.observation import STREAM
 _LONGEST, _REMEMBERED = 64 * 1024, 4096
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+_STRING = frozenset({str})
 
 _JSON_TEXT = (" \t\r\n", ("{", "["))
 """White space before a text of JSON, and how it begins."""
@@ -271,8 +274,8 @@ class _Answered(NamedTuple):
         return length.isascii() and length.isdecimal() and len(content) >= int(length)
 
 
-_IdRules = tuple[tuple[re.Pattern[str], ...], ...]
-"""The expressions of ids, one of which matches, for each rule of a header."""
+_IdForms = tuple[re.Pattern[str], ...]
+"""The expressions of ids, one of which a value matches."""
 
 
 class _HeaderPlan(NamedTuple):
@@ -282,7 +285,7 @@ class _HeaderPlan(NamedTuple):
 
     number: int
     kept: tuple[int, ...]
-    formats: tuple[tuple[int, _IdRules], ...]
+    formats: tuple[tuple[int, _IdForms], ...]
     returned: int | None
     content_type: int | None
     length: int | None
@@ -294,16 +297,16 @@ class _HeaderPlans:
 
     def __init__(self, contract: Contract, echo: EchoRule | None) -> None:
         self._returned = echo.answer_header.lower() if echo is not None else None
-        self._formats: dict[str, _IdRules | None] = {}
+        self._formats: dict[str, _IdForms | None] = {}
         for rule in contract.taxonomy.every_header_rule():
             name = rule.name.lower()
-            is_id = bool(rule.format) and set(rule.format) <= ids.FORMATS.keys()
-            known = self._formats.get(name, ())
+            is_id = set(rule.format) <= ids.FORMATS.keys()
+            forms: _IdForms | None = (
+                tuple(re.compile(ids.PATTERNS[each]) for each in rule.format) if is_id else ()
+            )
             if rule.token or rule.value is not None or (rule.format and not is_id):
-                known = None
-            elif rule.format and known is not None:
-                known = (*known, tuple(re.compile(ids.PATTERNS[each]) for each in rule.format))
-            self._formats[name] = known
+                forms = None
+            self._formats[name] = forms if self._formats.get(name, forms) == forms else None
         self._plans: dict[tuple[str, ...], _HeaderPlan | None] = {}
         self._media_types: dict[str, str | None] = {}
 
@@ -319,10 +322,10 @@ class _HeaderPlans:
             plan = self._plan(names)
             if len(self._plans) < _REMEMBERED:
                 self._plans[names] = plan
-        if plan is None or any(map(is_left_out, values)):
+        if plan is None or any(map(LEFT_OUT.fullmatch, values)):
             raise _Unclear
-        for at, rules in plan.formats:
-            if not all(any(form.fullmatch(values[at]) for form in rule) for rule in rules):
+        for at, rule in plan.formats:
+            if not any(map(methodcaller("fullmatch", values[at]), rule)):
                 raise _Unclear
         content_type = values[plan.content_type] if plan.content_type is not None else None
         return _Answered(
@@ -369,7 +372,7 @@ def _fields(headers: object) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         return None
     if isinstance(headers, dict):
         values = tuple(headers.values())
-        if all(type(value) is str for value in values):
+        if _STRING.issuperset(map(type, values)):
             return tuple(headers), values
     elif not isinstance(headers, list):
         raise _Unclear
@@ -404,16 +407,21 @@ class _Kind(NamedTuple):
         """
         if keys is None:
             return None
-        value: object = record
-        for key in keys:
-            if not isinstance(value, dict):
-                if isinstance(value, list):
-                    raise _Unclear
-                return None
-            value = value.get(key)
-            if type(value) is dict and len(value) == 1 and not TYPED.isdisjoint(value):
-                raise _Unclear
-        return value
+        value = record.get(keys[0])
+        if type(value) is dict and len(value) == 1 and not TYPED.isdisjoint(value):
+            raise _Unclear
+        return value if len(keys) == 1 else _value_below(value, keys[1:])
+
+
+def _value_below(value: object, keys: _Keys) -> object:
+    if isinstance(value, list):
+        raise _Unclear
+    if not isinstance(value, dict):
+        return None
+    value = value.get(keys[0])
+    if type(value) is dict and len(value) == 1 and not TYPED.isdisjoint(value):
+        raise _Unclear
+    return value if len(keys) == 1 else _value_below(value, keys[1:])
 
 
 class _Group(NamedTuple):

@@ -27,7 +27,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS",
 ALWAYS = frozenset({"identity"})
 
 #: What tools write in place of a value that they leave out, such as ``[Filtered]``.
-_MASK = re.compile(
+LEFT_OUT = re.compile(
     r"\W*(?:filtered|redacted|masked|hidden|removed|sanitized|scrubbed|dummy|x{3,})\W*|\*{2,}|",
     re.IGNORECASE,
 )
@@ -190,15 +190,10 @@ def _text(value: object) -> str:
 
 def redacted_facts(headers: Headers) -> frozenset[str]:
     """The facts that are unknown because a tool redacted header values."""
-    addresses = {header_address(name) for name, value in headers if is_left_out(value)}
+    addresses = {header_address(name) for name, value in headers if LEFT_OUT.fullmatch(value)}
     # The taxonomy decides which header is echoed, and an unknown value cannot be compared with the
     # body's.
     return frozenset({*addresses, "correlation/header-equals-body"} if addresses else ())
-
-
-def is_left_out(value: str) -> bool:
-    """Whether a tool wrote this in place of a value that it left out."""
-    return _MASK.fullmatch(value) is not None
 
 
 def decompress(body: bytes, headers: Headers) -> bytes | None:
