@@ -379,6 +379,8 @@ KINDS = """\
       route: /route
       status: /status
       milliseconds: /took
+      time: /at
+      service: /by
       request: {headers: /request/headers, body: /request/body}
       response: {headers: /response/headers, body: /response/body}
     slots: {when: {/kind: slots}, url: /url, status: /status, slots: {code: /code, message: /message, details: /details}}

@@ -31,6 +31,7 @@ KINDS = """\
       unwrap: [combined]
       url: /request
       status: /status
+      time: /time
     full:
       when: {/kind: full}
       method: /method
@@ -38,6 +39,8 @@ KINDS = """\
       status: /status
       route: /route
       seconds: /took
+      time: /at
+      service: /by
       request: {headers: /asked, body: /sent}
       response: {headers: /answered, body: /body}
     wrapped:
@@ -213,6 +216,8 @@ def ordinary(number: int) -> dict[str, object]:
         "url": f"/things/{number}",
         "status": 200,
         "took": number / 7,
+        "at": f"2026-11-28T{number % 24:02d}:00:00Z",
+        "by": f"service {number % 2}",
         "asked": {"Accept": "*/*"},
         "answered": {
             "Content-Type": "application/json",
@@ -229,6 +234,8 @@ MEMBERS: dict[str, st.SearchStrategy[object]] = {
     "url": URLS,
     "status": STATUSES,
     "route": st.sampled_from((None, "/orders/{id}", "-", 3)),
+    "at": st.sampled_from((None, "-", 5, 1795881600000, "odd", {"intValue": "5"})),
+    "by": st.sampled_from((None, "-", "", "orders")),
     "took": st.sampled_from(("0.2", None, "x", -1, 1e400, True)),
     "asked": HEADERS,
     "sent": st.sampled_from((None, {"a": 1}, "x", "-")),
@@ -307,6 +314,9 @@ def written(path: Path, lines: list[str]) -> str:
     profile=st.sampled_from((None, "rfc9110")),
     lines=st.lists(LINES, max_size=12),
     described=st.booleans(),
+    since=st.sampled_from((None, None, "2026-11-28T01:00:00Z")),
+    until=st.sampled_from((None, None, "2026-11-28T02:00:00Z")),
+    sample=st.sampled_from((1.0, 1.0, 0.5)),
     window=st.sampled_from((2, 10_000)),
     size=st.sampled_from((None, 700, 2_000)),
 )
@@ -318,12 +328,21 @@ def test_recognized_records_change_no_report(
     size: int | None,
     *,
     described: bool,
+    since: str | None,
+    until: str | None,
+    sample: float,
 ) -> None:
     """The report of any log is the same if every record is judged in full: by any taxonomy, also
     with a document, with ids that come again or are forgotten, and with ranges.
     """
     description = service.read(yaml.safe_load(DOCUMENT)) if described else None
-    options = AuditOptions(description=description, jobs=1 if size is None else 2)
+    options = AuditOptions(
+        description=description,
+        jobs=1 if size is None else 2,
+        since=since,
+        until=until,
+        sample=sample,
+    )
     with (
         TemporaryDirectory() as folder,
         mock.patch.object(memory, "RECENT", window),

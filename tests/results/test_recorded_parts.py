@@ -28,7 +28,7 @@ from faultspec_conformance.observed.audit import AuditOptions, audit
 from faultspec_conformance.observed.jobs import Piece
 from faultspec_conformance.reports.data import json as write_json
 from faultspec_conformance.reports.reading import read_report
-from faultspec_conformance.results import recorded
+from faultspec_conformance.results import activity, recorded
 from faultspec_conformance.results.merge import Unmergeable
 from faultspec_conformance.results.model import Result, exit_code
 from faultspec_conformance.results.recorded import add_parts, describe_part, fold_reports
@@ -52,6 +52,8 @@ def record(number: int, status: int, code: str, host: int, kind: int) -> object:
     line = access(status, body, {**FIELDS, "x-correlation-id": own})
     line["url"] = f"https://h{host}.acme.com/orders/{number}"
     line["route"] = f"/orders/{{id}}/{host}"
+    line["at"] = (None, f"2026-11-28T{number:02d}:59:00+01:00", 1795881600 + 3600 * number)[host]
+    line["by"] = f"service {kind}"
     slots = {"kind": "slots", "url": "/orders", "status": status, "code": code}
     whole = {**line, "request": {"headers": {"accept": "*/*"}}, "method": "GET"}
     return (whole, line, slots, {"a": 1}, "not a record")[kind]
@@ -114,17 +116,20 @@ def judge_parts(names: list[str], ends: list[int], *, only: str | None = None) -
     ends=st.lists(st.integers(0, 5), max_size=4),
     most=st.sampled_from((2, 5, 2_000)),
     few=st.sampled_from((1, 12)),
+    cells=st.sampled_from((1, 3, 2_000)),
 )
 def test_parts_add_up_to_the_whole(
-    files: list[list[object]], ends: list[int], most: int, few: int
+    files: list[list[object]], ends: list[int], most: int, few: int, cells: int
 ) -> None:
     """However files are shared among audits, their merged reports are that of one audit: verdicts,
-    counts, fingerprints, coverage, waivers, notes, examples, first and last places. So it is if
-    there are more findings, examples and hosts than are kept.
+    counts, fingerprints, coverage, waivers, notes, examples, first and last places and moments,
+    exchanges over time. So it is if there are more findings, examples, hosts and hours than are
+    kept.
     """
     with (
         files_of(*files) as names,
         mock.patch.multiple(recorded, MOST_FINDINGS=most, EXAMPLES=few, _HOSTS=few),
+        mock.patch.object(activity, "_CELLS", cells),
         mock.patch("faultspec_conformance.observed.accumulator.MOST_FINDINGS", most),
     ):
         whole = write_json(audit(names, platform(KINDS), OPTIONS))

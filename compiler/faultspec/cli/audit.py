@@ -1,6 +1,8 @@
 """``faultspec audit``: judge recorded traffic and logs."""
 
+import re
 import sys
+from datetime import UTC, datetime
 from typing import Literal
 
 import click
@@ -10,6 +12,31 @@ from faultspec.cli.extra import require_conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
 
 _RECORDINGS = ("har", "vcr", "ndjson", "csv", "parquet")
+
+
+def _parse_moment(_: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    if text is None:
+        return None
+    require_conformance()
+    from faultspec_conformance.observed.formats.moments import parse_bound
+
+    moment = parse_bound(text, datetime.now(UTC))
+    if moment is None:
+        raise click.BadParameter(
+            f"{text!r} is not a date (2026-11-28), a date and time (2026-11-28T16:00Z) or a "
+            "duration before now (90m, 24h, 7d)",
+            param=option,
+        )
+    return moment
+
+
+def _parse_share(_: click.Context, option: click.Parameter, text: str) -> float:
+    number = re.fullmatch(r"(\d{1,3}(?:\.\d{1,9})?)\s*%", text)
+    share = float(number[1]) / 100 if number else 0.0
+    if not 0 < share <= 1:
+        message = f"{text!r} is not a share of the records, such as 1% or 0.1%"
+        raise click.BadParameter(message, param=option)
+    return share
 
 
 @click.command(name="audit")
@@ -37,6 +64,26 @@ _RECORDINGS = ("har", "vcr", "ndjson", "csv", "parquet")
     show_default=True,
     help="The processes that share files, and ranges of large logs.",
 )
+@click.option(
+    "--since",
+    metavar="TIME",
+    callback=_parse_moment,
+    help="Judge records from this moment on: 2026-11-28, 2026-11-28T16:00Z, or 24h before now.",
+)
+@click.option(
+    "--until",
+    metavar="TIME",
+    callback=_parse_moment,
+    help="Judge records before this moment.",
+)
+@click.option(
+    "--sample",
+    metavar="SHARE",
+    default="100%",
+    show_default=True,
+    callback=_parse_share,
+    help="Judge a share of the records, such as 1%, and say what that shows of all.",
+)
 @reporting.report_option
 @reporting.format_option
 @reporting.baseline_option
@@ -51,6 +98,9 @@ def command(
     patterns: tuple[str, ...],
     crashes: Literal["error", "warning"],
     jobs: int,
+    since: str | None,
+    until: str | None,
+    sample: float,
     reports: tuple[str, ...],
     format_name: str,
     baseline: str | None,
@@ -85,6 +135,9 @@ def command(
         waivers=basis.waivers,
         crashes=crashes,
         jobs=jobs,
+        since=since,
+        until=until,
+        sample=sample,
         progress=_progress if watched else None,
     )
     report = audit(files, basis.contract, options)

@@ -343,6 +343,8 @@ NOT_JUDGED: Mapping[str, str] = {
     "telemetry.records.status": _RECORDS,
     "telemetry.records.url": _RECORDS,
     "telemetry.records.method": _RECORDS,
+    "telemetry.records.time": _RECORDS,
+    "telemetry.records.service": _RECORDS,
     "telemetry.records.route": _RECORDS,
     "telemetry.records.seconds": _RECORDS,
     "telemetry.records.milliseconds": _RECORDS,

@@ -778,7 +778,8 @@ class RecordingRule(NamedTuple):
 
     ``when``: values by pointer that identify the kind. ``unwrap``: the steps from a line to the
     record: pointers, which begin with a slash, names of formats, and expressions. ``elapsed``: the
-    pointer, and its unit in seconds. ``slots``: pointers by slot of the envelope.
+    pointer, and its unit in seconds. ``slots``: pointers by slot of the envelope. ``time``: that of
+    the moment of the answer.
     """
 
     name: str
@@ -789,6 +790,8 @@ class RecordingRule(NamedTuple):
     method: str | None = None
     route: str | None = None
     elapsed: tuple[str, float] | None = None
+    time: str | None = None
+    service: str | None = None
     request: RecordedParts = RecordedParts()
     response: RecordedParts = RecordedParts()
     slots: Mapping[str, str] = EMPTY

@@ -301,6 +301,8 @@ def _read_recording(scope: Scope, name: str, data: Data) -> RecordingRule:
         method=data.get("method"),
         route=data.get("route"),
         elapsed=next(((data[key], unit) for key, unit in _UNITS.items() if key in data), None),
+        time=data.get("time"),
+        service=data.get("service"),
         request=RecordedParts(**data.get("request", {})),
         response=RecordedParts(**data.get("response", {})),
         slots=data.get("slots", {}),

@@ -17,7 +17,13 @@ from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
 from faultspec_conformance.observed.formats.logs import read_line
-from faultspec_conformance.observed.formats.record import LineCounter, RecordedExchange, RecordFacts
+from faultspec_conformance.observed.formats.record import (
+    NO_STAMP,
+    LineCounter,
+    RecordedExchange,
+    RecordFacts,
+    Stamp,
+)
 from faultspec_conformance.observed.memory import (
     RECENT,
     FirstUse,
@@ -28,6 +34,7 @@ from faultspec_conformance.observed.memory import (
 )
 from faultspec_conformance.observed.received import as_received
 from faultspec_conformance.observed.recognition import Recognizer
+from faultspec_conformance.results.activity import Activity, Cell, add_activity, cell_of
 from faultspec_conformance.results.code_coverage import coverable_codes, covered_code
 from faultspec_conformance.results.findings import PLACES, cause_of, example_key, join_texts
 from faultspec_conformance.results.model import (
@@ -67,6 +74,8 @@ _CHECKABLE_RELATIONS = frozenset(
     {"correlation/echo", "correlation/generated", "correlation/unique"}
 )
 
+
+_ONE_SUCCESS = Activity(1)
 
 _Key = tuple[str, str | None]
 """The name of a cause, and the reason of the waiver that covers it."""
@@ -121,13 +130,20 @@ class Accumulator:
         self._codes: dict[str, Coverage] = {}
         self._skipped = SkipCounts()
         self._hosts: dict[str, int] | None = {}
+        self._left_out = 0
+        self._activity: dict[Cell, Activity] | None = {}
         self._own_notes: list[str] = []
         self._files: dict[str, FileCount] = {}
         self._file: str | None = None
         self._records = self._unreadable = 0
 
     def add(
-        self, exchange: Exchange, place: str | None = None, facts: RecordFacts | None = None
+        self,
+        exchange: Exchange,
+        place: str | None = None,
+        *,
+        stamp: Stamp = NO_STAMP,
+        facts: RecordFacts | None = None,
     ) -> tuple[ReportedFinding, ...]:
         """Judge one exchange and count it; return its findings, masked. ``place``: where it is
         recorded. ``facts``: those of its line.
@@ -157,11 +173,25 @@ class Accumulator:
                 for finding in observation.judgement.findings
             )
             found += self._check_relations(observation)
-            self.recent.place_last(place)
+            self.recent.place_last(place, stamp)
             self._count_code(observation)
+        self._count_activity(stamp, Activity(1, int(judgement.is_error)))
         return tuple(
-            self._add_finding(finding, place) for finding in found if self._selects(finding.clause)
+            self._add_finding(finding, place, stamp)
+            for finding in found
+            if self._selects(finding.clause)
         )
+
+    def _count_activity(self, stamp: Stamp, counts: Activity) -> None:
+        """Count an exchange or a finding, if it is known when or by which service."""
+        if stamp != NO_STAMP and self._activity is not None:
+            cell = cell_of(stamp.service, stamp.moment)
+            known = self._activity.get(cell)
+            if known is not None:
+                self._activity[cell] = known + counts
+            else:
+                activity = add_activity(self._activity, {cell: counts})
+                self._activity = None if activity is None else dict(activity)
 
     def _judge(self, exchange: Exchange) -> Judgement:
         """Judge one exchange. Only a crash that fails the audit replaces its other findings."""
@@ -177,12 +207,13 @@ class Accumulator:
             if facts.id is not None:
                 if facts.id in self.recent:
                     return False
-                self.recent.keep(facts.id, facts.line, place)
+                self.recent.keep(facts.id, facts.line, place, facts.stamp)
                 self._occasions["correlation/generated"] += 1
                 self._occasions["correlation/unique"] += len(self.recent) > 1
             elif facts.echoed:
                 self._occasions["correlation/echo"] += 1
         cleared.times += 1
+        self._count_activity(facts.stamp, _ONE_SUCCESS)
         self.exchanges += 1
         self._records += 1
         return True
@@ -228,6 +259,10 @@ class Accumulator:
         file = place.rpartition(":")[0]
         self._skipped.add(Skips(file, reason, 1, place))
 
+    def leave_out(self) -> None:
+        """Count a record that is not in the sample."""
+        self._left_out += 1
+
     def note(self, text: str) -> None:
         """Add a note to the result."""
         self._own_notes.append(text)
@@ -271,6 +306,8 @@ class Accumulator:
             skipped=self._skipped.all(),
             hosts=None if self._hosts is None else dict(self._hosts),
             forgot=RECENT if self._forgot else None,
+            left_out=self._left_out,
+            activity=None if self._activity is None else dict(self._activity),
             notes=tuple(self._own_notes),
             not_run=not_run,
         )
@@ -358,15 +395,24 @@ class Accumulator:
                 outcome = repeated_id(self._echo, known, later)
                 for finding in self._weigh(outcome, later):
                     if self._selects(finding.clause):
-                        self._add_finding(finding, use.place)
+                        self._add_finding(finding, use.place, use.stamp)
             earlier.keep(use.id, use.use)
         self._forgot = self._forgot or earlier.forgot
 
-    def _add_finding(self, finding: Finding, place: str | None) -> ReportedFinding:
+    def _add_finding(self, finding: Finding, place: str | None, stamp: Stamp) -> ReportedFinding:
         excuse = apply_waivers(finding, self._waivers, self._used)
         self._levels[finding.clause, finding.level if excuse is None else "known"] += 1
-        places = (place,) if place is not None else ()
-        reported = ReportedFinding(finding, waived=excuse, places=places, last=place)
+        if excuse is None and finding.level == "error":
+            self._count_activity(stamp, Activity(findings=1))
+        places, moment = (place,) if place is not None else (), stamp.moment
+        reported = ReportedFinding(
+            finding,
+            waived=excuse,
+            places=places,
+            last=place,
+            first_seen=moment,
+            last_seen=moment,
+        )
         cause, masked = cause_of(reported), None
         name = self._digests.get(cause)
         if name is None:
@@ -387,6 +433,8 @@ class Accumulator:
                 places=join_texts(known.places, places)[:PLACES],
                 last=place,
                 operations=join_texts(known.operations, reported.operations),
+                first_seen=min(filter(None, (known.first_seen, moment)), default=None),
+                last_seen=max(filter(None, (known.last_seen, moment)), default=None),
             )
             return replace(known, count=1, places=places, operations=reported.operations)
         if masked is None:

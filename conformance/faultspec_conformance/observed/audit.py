@@ -20,7 +20,14 @@ from faultspec.openapi.service import Description
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.formats import OpenRecording, open_recording
 from faultspec_conformance.observed.formats.logs import read_log
-from faultspec_conformance.observed.formats.record import NotARecording, RecordedExchange, Skipped
+from faultspec_conformance.observed.formats.record import (
+    LineCounter,
+    NotARecording,
+    RecordedExchange,
+    RecordFacts,
+    Skipped,
+    Unjudged,
+)
 from faultspec_conformance.observed.formats.sources import STANDARD_INPUT, find_recordings
 from faultspec_conformance.observed.jobs import Lost, Piece, Range, range_stream, share, split_work
 from faultspec_conformance.observed.memory import FirstUse, Use
@@ -28,6 +35,7 @@ from faultspec_conformance.observed.received import as_received
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.model import Report, Result
 from faultspec_conformance.results.recorded import add_parts, describe_part
+from faultspec_conformance.results.sampling import is_sampled
 from faultspec_conformance.results.waivers import Waiver
 
 #: Files that the title of a report names.
@@ -47,7 +55,8 @@ class AuditOptions:
     ``base``: the address of the service. Records of other addresses are skipped. ``only``: a
     pattern of clause addresses. ``crashes``: the level of crashes. ``progress`` is called with the
     file, the share of it that was read, and the exchanges so far. ``jobs``: the processes that
-    share the work.
+    share the work. ``since`` and ``until``: the moments from which and before which records are
+    judged. ``sample``: the share of the records that is judged.
     """
 
     form: str | None = None
@@ -58,6 +67,21 @@ class AuditOptions:
     crashes: Level = "error"
     progress: Callable[[str, float, int], None] | None = None
     jobs: int = 1
+    since: str | None = None
+    until: str | None = None
+    sample: float = 1.0
+
+    def why_outside(self, moment: str | None) -> str | None:
+        """Why a record of this moment is not judged; None if it is."""
+        if self.since is None and self.until is None:
+            return None
+        if moment is None:
+            return "it has no time, which --since and --until need"
+        if self.since is not None and moment < self.since:
+            return f"it is before {self.since}"
+        if self.until is not None and moment >= self.until:
+            return f"it is not before {self.until}"
+        return None
 
 
 def audit(
@@ -226,11 +250,10 @@ def _judge_file(
     try:
         if part is not None:
             with Path(path).open("rb") as file:
-                return _judge_items(
-                    path, _items_of(file, path, part, accumulator), accumulator, options
-                )
+                items = _items_of(file, path, part, accumulator=accumulator, options=options)
+                return _judge_items(path, items, accumulator, options)
         with open_recording(
-            path, accumulator.contract, options.form, accumulator.counter
+            path, accumulator.contract, options.form, _create_counter(accumulator, options)
         ) as recording:
             return _judge_items(path, recording, accumulator, options)
     except (OSError, EOFError, zlib.error, LZMAError) as error:
@@ -239,11 +262,28 @@ def _judge_file(
         return f"{path}: {error}"
 
 
-def _items_of(file: BinaryIO, path: str, part: Range, accumulator: Accumulator) -> OpenRecording:
+def _create_counter(accumulator: Accumulator, options: AuditOptions) -> LineCounter:
+    """The counter of an accumulator, for the records that are to be judged."""
+    counter = accumulator.counter
+    if options.since is None and options.until is None:
+        return replace(counter, share=options.sample)
+
+    def count(facts: RecordFacts, place: str) -> bool:
+        is_outside = options.why_outside(facts.stamp.moment) is not None
+        if is_outside or not is_sampled(place, options.sample):
+            return False
+        return counter.count(facts, place)
+
+    return replace(counter, count=count)
+
+
+def _items_of(
+    file: BinaryIO, path: str, part: Range, *, accumulator: Accumulator, options: AuditOptions
+) -> OpenRecording:
     """The items of a range of a log, at the places that they have in the whole."""
     stream = io.BufferedReader(range_stream(file, part), 64 * 1024)
-    contract, counter = accumulator.contract, accumulator.counter
-    items = read_log(stream, path, contract, counter, before=part.lines)
+    counter = _create_counter(accumulator, options)
+    items = read_log(stream, path, accumulator.contract, counter, before=part.lines)
     return OpenRecording(items, lambda: 0.0)
 
 
@@ -257,18 +297,29 @@ def _judge_items(
                 return f"{item.place}: {item.reason}"
             case Skipped():
                 accumulator.skip(item.place, item.reason, broken=item.broken)
-            case RecordedExchange(exchange=exchange):
-                if options.base is None or _is_below(options.base, exchange.request.target):
-                    received = as_received(exchange, recorded=True)
-                    accumulator.add(received, item.place, item.facts)
-                else:
-                    accumulator.skip(item.place, f"it is not at {options.base}")
+            case Unjudged.UNSAMPLED:
+                accumulator.leave_out()
+            case RecordedExchange():
+                _judge_record(item, accumulator, options)
         if options.progress is not None and number % _RECORDS == 0:
             now = time.monotonic()
             if now - reported >= _INTERVAL:
                 reported = now
                 options.progress(path, recording.share(), accumulator.exchanges)
     return None
+
+
+def _judge_record(item: RecordedExchange, accumulator: Accumulator, options: AuditOptions) -> None:
+    outside = options.why_outside(item.stamp.moment)
+    if options.base is not None and not _is_below(options.base, item.exchange.request.target):
+        outside = f"it is not at {options.base}"
+    if outside is not None:
+        accumulator.skip(item.place, outside)
+    elif is_sampled(item.place, options.sample):
+        received = as_received(item.exchange, recorded=True)
+        accumulator.add(received, item.place, stamp=item.stamp, facts=item.facts)
+    else:
+        accumulator.leave_out()
 
 
 def _is_below(base: str, target: str) -> bool:

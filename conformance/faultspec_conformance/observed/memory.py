@@ -9,6 +9,7 @@ from faultspec.contract.crashes import CLAUSE
 from faultspec.contract.model import paths_of
 from faultspec.exchange.model import Exchange, Headers
 from faultspec.openapi.service import Description
+from faultspec_conformance.observed.formats.record import NO_STAMP, Stamp
 from faultspec_conformance.session.observation import Observation
 
 RECENT = 10_000
@@ -27,11 +28,12 @@ Use = Observation | bytes
 
 
 class FirstUse(NamedTuple):
-    """The first exchange with an id in a range of a recording, and its place."""
+    """The first exchange with an id in a range of a recording, its place and its stamp."""
 
     id: str
     use: Use
     place: str | None
+    stamp: Stamp = NO_STAMP
 
 
 class RecentIds(MutableMapping[str, Observation]):
@@ -64,16 +66,16 @@ class RecentIds(MutableMapping[str, Observation]):
         """The exchange of a use."""
         return self._restore(use) if isinstance(use, bytes) else use
 
-    def keep(self, key: str, use: Use, place: str | None = None) -> None:
+    def keep(self, key: str, use: Use, place: str | None = None, stamp: Stamp = NO_STAMP) -> None:
         """Keep a use of an id as it is, unless it is a line that is too long."""
         if isinstance(use, bytes) and len(use) > _LONGEST:
             self[key] = self._restore(use)
-            self.place_last(place)
+            self.place_last(place, stamp)
             return
         is_known = self._kept.pop(key, None) is not None
         self._kept[key] = use
         if self._keeps_first and not is_known and not self.forgot:
-            self.first.append(FirstUse(key, use, place))
+            self.first.append(FirstUse(key, use, place, stamp))
         if len(self) > RECENT:
             self.forgot = True
             del self[next(iter(self))]
@@ -91,10 +93,10 @@ class RecentIds(MutableMapping[str, Observation]):
         """The ids and their uses as they are kept."""
         return tuple(self._kept.items())
 
-    def place_last(self, place: str | None) -> None:
-        """Note the place of the newest id, if it is a first use."""
+    def place_last(self, place: str | None, stamp: Stamp) -> None:
+        """Note the place and the stamp of the newest id, if it is a first use."""
         if self.first and self.first[-1].place is None:
-            self.first[-1] = self.first[-1]._replace(place=place)
+            self.first[-1] = self.first[-1]._replace(place=place, stamp=stamp)
 
 
 def shorten_exchange(exchange: Exchange) -> Exchange:

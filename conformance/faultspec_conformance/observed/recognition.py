@@ -28,10 +28,12 @@ from faultspec_conformance.observed.formats.record import (
     BODILESS,
     LEFT_OUT,
     METHODS,
+    NO_STAMP,
     RecordFacts,
     header_fields,
     parse_seconds,
     parse_status,
+    read_stamp,
 )
 from faultspec_conformance.observed.formats.wrapping import MISSING, TYPED
 from faultspec_conformance.observed.memory import OperationNames
@@ -149,7 +151,11 @@ class Recognizer:
             form,
             echoed,
         )
-        return RecordFacts(key, None if echoed else returned or None, echoed, line)
+        own = None if echoed else returned or None
+        stamp = NO_STAMP
+        if kind.time is not None or kind.service is not None:
+            stamp = read_stamp(kind.value(record, kind.time), kind.value(record, kind.service))
+        return RecordFacts(key, own, echoed=echoed, line=line, stamp=stamp)
 
     def _read_request(self, headers: object) -> tuple[bool, str | None]:
         """Whether the headers of a request are known, and the id in them."""
@@ -394,6 +400,8 @@ class _Kind(NamedTuple):
     method: _Keys | None
     route: _Keys | None
     elapsed: _Keys | None
+    time: _Keys | None
+    service: _Keys | None
     unit: float
     asked: _Keys | None
     sent: _Keys | None
@@ -471,13 +479,13 @@ def _kind(number: int, rule: RecordingRule) -> _Kind | None:
     """A kind of records; None if it takes more to read."""
     elapsed, unit = rule.elapsed or (None, 1.0)
     request, response = rule.request, rule.response
-    parts = (rule.method, rule.route, elapsed, *request, *response)
+    parts = (rule.method, rule.route, elapsed, rule.time, rule.service, *request, *response)
     every = [rule.status, rule.url, *filter(None, parts), *rule.when, *rule.slots.values()]
     if any(".." in steps(pointer) for pointer in every) or "" in every:
         return None
     if not all(isinstance(wanted, str) for wanted in rule.when.values()):
         return None
-    method, route, took, asked, sent, answered, body = map(_keys, parts)
+    method, route, took, moment, service, asked, sent, answered, body = map(_keys, parts)
     return _Kind(
         number=number,
         when=tuple((tuple(steps(pointer)), str(text)) for pointer, text in rule.when.items()),
@@ -486,6 +494,8 @@ def _kind(number: int, rule: RecordingRule) -> _Kind | None:
         method=method,
         route=route,
         elapsed=took,
+        time=moment,
+        service=service,
         unit=unit,
         asked=asked,
         sent=sent,

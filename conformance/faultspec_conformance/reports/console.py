@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.reports import curl
+from faultspec_conformance.reports.chart import activity_lines
 from faultspec_conformance.results.enabling import (
     Enabling,
     enablings,
@@ -104,7 +105,8 @@ def findings_text(report: Report, *, colour: bool = False) -> str:
 
 def remarks(result: Result) -> list[str]:
     """The lines after the verdicts: notes first, reasons to fail the run last."""
-    out = [f"note: {note}" for note in result.notes]
+    out = [f"over time: {line}" for line in activity_lines(result.part)]
+    out += [f"note: {note}" for note in result.notes]
     if result.fixed is not None:
         for fixed in result.fixed:
             parts = filter(None, (fixed.clause, fixed.operation, fixed.code))
@@ -278,12 +280,18 @@ def source_text(finding: Finding) -> str:
 
 
 def extent_text(reported: ReportedFinding) -> str:
-    """The operations with the same cause: how many, and the first few; and its statuses. Empty if
-    there is one of both.
+    """The operations with the same cause: how many, and the first few; its statuses, and when it
+    was seen. Empty if there is one of both and no moment is known.
     """
     operations, statuses = reported.operations, reported.statuses
     listed = f"with the statuses {', '.join(map(str, statuses))}" if len(statuses) > 1 else ""
-    return "; ".join(filter(None, (_operations_text(operations), listed)))
+    return "; ".join(filter(None, (_operations_text(operations), listed, seen_text(reported))))
+
+
+def seen_text(reported: ReportedFinding) -> str:
+    """When a finding was seen, first and last; empty if no moment is known."""
+    moments = dict.fromkeys(filter(None, (reported.first_seen, reported.last_seen)))
+    return f"seen {' to '.join(moments)}" if moments else ""
 
 
 def _operations_text(operations: Sequence[str]) -> str:

@@ -10,8 +10,16 @@ from faultspec.diagnostics.formats.escaping import indented_json
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
 from faultspec_conformance.results.enabling import Enabling, enablings, next_steps
-from faultspec_conformance.results.model import VERDICTS, Coverage, Report, ReportedFinding, Result
+from faultspec_conformance.results.model import (
+    VERDICTS,
+    ClauseResult,
+    Coverage,
+    Report,
+    ReportedFinding,
+    Result,
+)
 from faultspec_conformance.results.part import Part
+from faultspec_conformance.results.sampling import largest_share
 from faultspec_conformance.results.waivers import Waiver, waiver_line
 
 #: The version of the format; it changes with every incompatible change.
@@ -85,6 +93,7 @@ def _report_data(report: Report) -> dict[str, object]:
                 "undecided": dict(clause.undecided),
                 "idle": clause.idle,
                 "enable": _enabling(remedies.get(clause.address)),
+                **_largest_share(result, clause),
             }
             for clause in result.clauses.values()
         ],
@@ -106,6 +115,12 @@ def _report_data(report: Report) -> dict[str, object]:
     }
 
 
+def _largest_share(result: Result, clause: ClauseResult) -> dict[str, float]:
+    """The largest share of all occasions that a clause which a sample passed may be broken on."""
+    is_bound = result.part is not None and result.part.left_out and clause.verdict == "passed"
+    return {"at_most": round(largest_share(clause.occasions), 6)} if is_bound else {}
+
+
 def _part(part: Part) -> dict[str, object]:
     """The counts by which reports of observed traffic add up."""
     return {
@@ -120,6 +135,13 @@ def _part(part: Part) -> dict[str, object]:
         "skipped": [asdict(skips) for skips in part.skipped],
         "hosts": None if part.hosts is None else dict(part.hosts),
         "forgot": part.forgot,
+        "left_out": part.left_out,
+        "activity": None
+        if part.activity is None
+        else [
+            {"service": service, "since": since, **asdict(counts)}
+            for (service, since), counts in sorted(part.activity.items())
+        ],
         "notes": list(part.notes),
         "not_run": list(part.not_run),
     }
@@ -190,6 +212,8 @@ def _finding(report: Report, reported: ReportedFinding) -> dict[str, object]:
         **({"places": list(reported.places)} if reported.places else {}),
         **({"last": reported.last} if reported.last is not None else {}),
         **({"cause": reported.cause} if reported.cause else {}),
+        **({"first_seen": reported.first_seen} if reported.first_seen is not None else {}),
+        **({"last_seen": reported.last_seen} if reported.last_seen is not None else {}),
         "exchange": _exchange(last) if last is not None else None,
         "before": [_exchange(exchange) for exchange in before if exchange is not None],
         "curl": list(curl.command_lines(base, finding.evidence)),

@@ -13,12 +13,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
+from faultspec_conformance.reports.chart import HEIGHT, charts
 from faultspec_conformance.reports.console import (
     STATES,
     WORDS,
     example_text,
     remarks,
     run_cost,
+    seen_text,
     source_text,
 )
 from faultspec_conformance.reports.data import SHOWN, shortened_headers
@@ -64,6 +66,7 @@ class FindingRow(NamedTuple):
     place: str
     exchanges: tuple[tuple[str, str], ...]
     commands: tuple[tuple[str, str], ...]
+    seen: str
     operations: tuple[str, ...]
     examples: tuple[ExampleRow, ...]
     source: str
@@ -123,6 +126,8 @@ def html(report: Report) -> str:
         notes=remarks(result)[::-1],
         codes_of_map=_map_codes(result.map),
         rows_of_map=_map_rows(result.map),
+        charts=charts(result.part),
+        height=HEIGHT,
         findings=[_finding_row(report, reported) for reported in result.findings],
         codes=[_coverage_row(coverage) for coverage in result.coverage.values()],
         clauses=[
@@ -199,6 +204,7 @@ def _finding_row(report: Report, reported: ReportedFinding) -> FindingRow:
         place=" ".join(filter(None, place)),
         exchanges=tuple(map(_exchange_texts, finding.evidence)),
         commands=curl.numbered_commands(report.base, finding.evidence),
+        seen=seen_text(reported),
         operations=reported.operations if len(reported.operations) > 1 else (),
         examples=tuple(_example_rows(report, reported)),
         source=source_text(finding),

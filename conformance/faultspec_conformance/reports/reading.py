@@ -22,6 +22,7 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Headers, Request, Response
 from faultspec_conformance.reports.curl import PADDING
 from faultspec_conformance.reports.data import LONGEST, VERSION, report_schema
+from faultspec_conformance.results.activity import Activity, Cell
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -234,7 +235,14 @@ def _part(found: Data) -> Part:
         needs={address: _build(Needs, needs) for address, needs in found["needs"].items()},
         lacking={tuple(lacking["facts"]): lacking["count"] for lacking in found["lacking"]},
         skipped=tuple(_build(Skips, skips) for skips in found["skipped"]),
+        activity=_activity(found.get("activity", ())),
     )
+
+
+def _activity(found: Iterable[Data] | None) -> Mapping[Cell, Activity] | None:
+    if found is None:
+        return None
+    return {(cell["service"], cell["since"]): _build(Activity, cell) for cell in found}
 
 
 def _build(kind: type[T], found: Data, **others: object) -> T:

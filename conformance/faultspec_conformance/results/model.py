@@ -133,6 +133,8 @@ class ReportedFinding:
     same cause, in the order of their first occurrence. ``examples``: one occurrence of each
     operation and status, of a crash one of each trigger too; ``finding`` is the first. ``last``:
     the last place. ``cause``: the name of the cause of a recorded finding, else empty.
+    ``first_seen`` and ``last_seen``: the moments of the first and the last, as
+    `2026-11-28T16:00:00Z`.
     """
 
     finding: Finding
@@ -146,6 +148,8 @@ class ReportedFinding:
     examples: tuple[Finding, ...] = ()
     last: str | None = None
     cause: str = ""
+    first_seen: str | None = None
+    last_seen: str | None = None
 
     def __post_init__(self) -> None:
         if not self.operations and self.finding.operation is not None:

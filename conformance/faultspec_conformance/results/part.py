@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from faultspec_conformance.results.activity import Activity, Cell
+
 Facts = tuple[str, ...]
 """Names of facts, in order."""
 
@@ -42,7 +44,9 @@ class Part:
     errors were recorded without which facts. ``unread``: errors whose bodies came and were not
     judged. ``unlisted``: findings of clauses that are counted only. ``hosts``: None if they are
     more than are counted. ``forgot``: the number of ids that an id was compared with, if earlier
-    ones were forgotten. ``notes`` and ``not_run``: those that the counts do not give.
+    ones were forgotten. ``left_out``: records that are not in the sample. ``activity``: the
+    exchanges over time; None if they are of too many services and days. ``notes`` and ``not_run``:
+    those that the counts do not give.
     """
 
     subject: str = ""
@@ -54,5 +58,7 @@ class Part:
     skipped: tuple[Skips, ...] = ()
     hosts: Mapping[str, int] | None = field(default_factory=dict)
     forgot: int | None = None
+    left_out: int = 0
+    activity: Mapping[Cell, Activity] | None = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import date
 
 from faultspec.exchange.finding import Finding
+from faultspec_conformance.results.activity import add_activity
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.findings import (
     EXAMPLES,
@@ -33,6 +34,7 @@ from faultspec_conformance.results.merge import (
 )
 from faultspec_conformance.results.model import ClauseResult, Report, ReportedFinding, Result
 from faultspec_conformance.results.part import Facts, FileCount, Needs, Part, Skips
+from faultspec_conformance.results.sampling import largest_share, percent
 
 MOST_FINDINGS = 2_000
 """Distinct findings that are kept. Nobody reads more, and a recording can contain any number."""
@@ -42,6 +44,9 @@ _SKIPPED, _REASONS = 20, 64
 
 #: Hosts that are counted one by one.
 _HOSTS = 1_000
+
+#: The clause that compares all answers with each other.
+_UNIQUE = "correlation/unique"
 
 #: Recordings that the title of a report names.
 _NAMED = 3
@@ -144,6 +149,8 @@ def _add_counts_of(first: Part, second: Part) -> Part:
         skipped=SkipCounts((*first.skipped, *second.skipped)).all(),
         hosts=hosts,
         forgot=first.forgot or second.forgot,
+        left_out=first.left_out + second.left_out,
+        activity=add_activity(first.activity, second.activity),
         notes=join_texts(first.notes, second.notes),
         not_run=join_texts(first.not_run, second.not_run),
     )
@@ -215,6 +222,8 @@ def join_recorded(first: ReportedFinding, second: ReportedFinding) -> ReportedFi
         count=first.count + second.count,
         places=places[:PLACES],
         last=next(reversed(sort_places(filter(None, (first.last, second.last)))), None),
+        first_seen=min(filter(None, (first.first_seen, second.first_seen)), default=None),
+        last_seen=max(filter(None, (first.last_seen, second.last_seen)), default=None),
         operations=join_texts(first.operations, second.operations),
     )
 
@@ -258,6 +267,10 @@ def describe_part(result: Result) -> Result:
         address: _explain(clause, part.needs[address], part) if address in part.needs else clause
         for address, clause in result.clauses.items()
     }
+    unique = clauses.get(_UNIQUE)
+    if part.left_out and unique is not None and not unique.failures:
+        reason = "a sample seldom has two answers that share an id"
+        clauses[_UNIQUE] = replace(unique, occasions=0, not_exercised=(reason,))
     return replace(
         result,
         target=part.subject or _title(part),
@@ -266,7 +279,7 @@ def describe_part(result: Result) -> Result:
             replace(each, operations=tuple(sorted(each.operations)))
             for each in sorted(result.findings, key=rank)
         ),
-        notes=tuple(_notes(part)),
+        notes=tuple(_notes(part, result.requests)),
         not_run=(*part.not_run, *_describe_unreadable(part), *_describe_unread(part)),
         failures=(),
     )
@@ -278,7 +291,9 @@ def _title(part: Part) -> str:
 
 
 def _explain(clause: ClauseResult, needs: Needs, part: Part) -> ClauseResult:
-    """The clause with the reason why it would not be exercised."""
+    """The clause with the reason why it was not exercised, unless it was."""
+    if clause.occasions or clause.failures:
+        return replace(clause, not_exercised=())
     reason = _explain_missing_facts(needs, part.lacking) or (
         f"no observed exchange allowed the suite to check it; needed: {needs.occasion}"
     )
@@ -324,7 +339,12 @@ def _describe_unread(part: Part) -> Iterator[str]:
         yield f"{errors} longer than errors are, came with too many others, or cannot be decoded"
 
 
-def _notes(part: Part) -> Iterator[str]:
+def _notes(part: Part, judged: int) -> Iterator[str]:
+    if part.left_out:
+        yield (
+            f"a sample of {judged:,} of {judged + part.left_out:,} records: what none of them "
+            f"breaks, at most {percent(largest_share(judged))} of all break (with 95 % confidence)"
+        )
     yield from part.notes
     if part.hosts is None:
         yield (

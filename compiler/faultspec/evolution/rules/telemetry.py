@@ -265,6 +265,8 @@ def _split_statuses(
         "RecordingRule.method",
         "RecordingRule.route",
         "RecordingRule.elapsed",
+        "RecordingRule.time",
+        "RecordingRule.service",
         "RecordingRule.request",
         "RecordingRule.response",
         "RecordingRule.slots",

@@ -315,6 +315,12 @@ RECORDING = Record(
         "route": Key(POINTER, "The place of the path template, such as `/orders/{id}`."),
         "seconds": Key(POINTER, "The place of the response time in seconds."),
         "milliseconds": Key(POINTER, "The place of the response time in milliseconds."),
+        "time": Key(
+            POINTER,
+            "The place of the moment of the answer: a date and time by ISO 8601, that of access "
+            "logs, or seconds, milliseconds or nanoseconds since 1970.",
+        ),
+        "service": Key(POINTER, "The place of the name of the service."),
         "request": Key(
             Record("the request of a line", _SIDE), "The recorded parts of the request."
         ),

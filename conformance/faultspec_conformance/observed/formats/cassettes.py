@@ -56,7 +56,7 @@ def read_interaction(interaction: object, place: str) -> Item:
 
 def _read_interaction(interaction: object, place: str) -> Item:
     match interaction:
-        case {"request": {"method": str(method), **request}, "response": {**response}} if (
+        case {"request": {"method": str(method), **request}, "response": {**response}, **rest} if (
             isinstance(url := request.get("uri", request.get("url")), str)
         ):
             pass
@@ -76,6 +76,7 @@ def _read_interaction(interaction: object, place: str) -> Item:
         body=_body(response.get("body", response.get("content"))),
         elapsed=parse_seconds(response.get("elapsed")),
         lacks=ALWAYS if sent else ALWAYS | {"request"},  # every client sends some
+        moment=rest.get("recorded_at"),
     )
 
 

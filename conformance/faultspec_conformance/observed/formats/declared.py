@@ -27,6 +27,7 @@ from faultspec_conformance.observed.formats.record import (
     header_fields,
     parse_seconds,
     parse_status,
+    read_stamp,
     redacted_facts,
     skip_unreadable,
 )
@@ -163,7 +164,8 @@ def _read_record(kind: RecordingRule, record: Wrapped, *, place: str, contract: 
             known |= {"ids", *(fact for slot in slots for fact in _SLOT_FACTS.get(slot, ()))}
     response = replace(exchange.response, body=body or b"")
     lacks = (_ALL - known) | redacted_facts(received or ())
-    return RecordedExchange(replace(exchange, response=response, lacks=lacks), place)
+    stamp = read_stamp(_value_at(record, kind.time), _value_at(record, kind.service))
+    return RecordedExchange(replace(exchange, response=response, lacks=lacks), place, stamp)
 
 
 def _read_request(kind: RecordingRule, record: Wrapped) -> tuple[Request, set[str]]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from faultspec.language.line_formats import LINE_FORMATS
 from faultspec.runtime.nodes import child
 from faultspec_conformance.observed.formats.items import ItemTooLarge
+from faultspec_conformance.observed.formats.moments import parse_moment
 from faultspec_conformance.observed.formats.record import METHODS, header_fields, parse_status
 from faultspec_conformance.observed.formats.wrapping import NotWrapped, Wrapped, look_up, unwrap
 
@@ -25,11 +26,13 @@ _URL = re.compile(r"(?:[A-Z]{3,7} )?(?:/|https?://)\S*(?: HTTP/\S+)?")
 
 class Role(NamedTuple):
     """A part of a record. ``names``: those it usually has, the likeliest first, of the last key of
-    its pointer or of several. ``fits`` decides on a value.
+    its pointer or of several. ``fits`` decides on a value. ``outside``: it may be in what the
+    record was taken out of.
     """
 
     names: tuple[str, ...]
     fits: Callable[[object], bool]
+    outside: bool = False
 
 
 def _is_number(value: object) -> bool:
@@ -113,6 +116,40 @@ _ROLES: Mapping[str, Role] = {
     ),
     "seconds": Role(
         ("seconds", "request_time", "duration_s", "duration", "elapsed", "latency"), _is_number
+    ),
+    "time": Role(
+        (
+            "endtimeunixnano",
+            "timeunixnano",
+            "@timestamp",
+            "timestamp",
+            "time_iso8601",
+            "time_local",
+            "datetime",
+            "start_time",
+            "time",
+            "ts",
+            "date",
+        ),
+        lambda value: parse_moment(value) is not None,
+        outside=True,
+    ),
+    "service": Role(
+        (
+            "service.name",
+            "service_name",
+            "service/name",
+            "service",
+            "application",
+            "app",
+            "authority",
+            "request/host",
+            "loggroup",
+            "tag",
+        ),
+        # The tag of a line in Kubernetes is one letter.
+        lambda value: isinstance(value, str) and len(value) > 1,
+        outside=True,
     ),
     "request.headers": Role(("request/headers", "request_headers", "req_headers"), _is_headers),
     "request.body": Role(("request/body", "request_body", "req_body"), lambda value: value != ""),
@@ -204,14 +241,17 @@ def _find_inside(
 def _draft_along(path: tuple[str, ...], lines: list[object]) -> RecordDraft | None:
     """The kind of the records at the end of a path."""
     records = [record for line in lines for record in _unwrap_line(line, path)]
-    places = [dict(_find_values("", record.value, 0)) for record in records]
+    places = [dict(_find_around(record)) for record in records]
     pointers: dict[str, str] = {}
     for part, role in _ROLES.items():
         votes = Counter(
             pointer
             for found in places
             for pointer, value in found.items()
-            if pointer not in pointers.values() and _rank(role, pointer) and role.fits(value)
+            if pointer not in pointers.values()
+            and (role.outside or not pointer.startswith("/../"))
+            and _rank(role, pointer)
+            and role.fits(value)
         )
         if votes:
             pointers[part] = max(votes, key=lambda each: (_rank(role, each), votes[each]))
@@ -232,6 +272,15 @@ def _unwrap_line(line: object, path: tuple[str, ...]) -> Iterator[Wrapped]:
     except (NotWrapped, ItemTooLarge):
         return
     yield from (record for record in found if isinstance(record.value, dict))
+
+
+def _find_around(record: Wrapped) -> Iterator[tuple[str, object]]:
+    """The values in a record and in what it was taken out of, by their pointers."""
+    prefix, place = "", record
+    yield from _find_values(prefix, place.value, 0)
+    while (around := place.around) is not None:
+        prefix, place = f"{prefix}/..", around
+        yield from _find_values(prefix, place.value, 0)
 
 
 def _find_values(pointer: str, value: object, depth: int) -> Iterator[tuple[str, object]]:

@@ -68,6 +68,7 @@ def _read_entry(entry: object, place: str) -> Item:
         body=_content(content) if isinstance(content, dict) else b"",
         elapsed=parse_seconds(rest.get("time"), 0.001),
         lacks=lacks,
+        moment=rest.get("startedDateTime"),
     )
 
 

@@ -12,12 +12,13 @@ from faultspec_conformance.observed.formats.declared import UNDECLARED, record_r
 from faultspec_conformance.observed.formats.items import ItemTooLarge, check_json_size
 from faultspec_conformance.observed.formats.record import (
     ALWAYS,
-    COUNTED,
     Item,
     LineCounter,
     RecordedExchange,
     Skipped,
+    Unjudged,
 )
+from faultspec_conformance.results.sampling import is_sampled
 
 #: Bytes of the longest line that is read. Longer ones are not records, and none is held whole.
 LONGEST = 16 * 1024 * 1024
@@ -46,9 +47,12 @@ def read_log(
         text = line.removeprefix(_BYTE_ORDER_MARK).strip() if number == 1 else line.strip()
         if not text:
             continue
+        if counter is not None and not is_sampled(place, counter.share):
+            yield Unjudged.UNSAMPLED
+            continue
         facts = counter.read(text) if counter is not None else None
         if counter is not None and facts is not None and counter.count(facts, place):
-            yield COUNTED
+            yield Unjudged.COUNTED
             continue
         value, problem = _parse(text)
         found = False

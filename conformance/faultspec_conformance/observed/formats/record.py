@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple
 
 from faultspec.contract.clauses import header_address
@@ -16,6 +17,10 @@ from faultspec.exchange.decoding import (
     decode_content,
 )
 from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response
+from faultspec_conformance.observed.formats.moments import parse_moment
+
+#: Characters of the longest name of a service.
+_SERVICE = 100
 
 #: The facts that the headers of an answer give.
 ABOUT_HEADERS = frozenset({"headers", "header-values"})
@@ -62,6 +67,18 @@ def install(package: str) -> str:
     return f"{package} is not installed: pip install 'faultspec[recordings]'"
 
 
+class Stamp(NamedTuple):
+    """When and by which service an exchange was answered, as far as its record has it. ``moment``:
+    as `2026-11-28T16:00:00Z`.
+    """
+
+    moment: str | None = None
+    service: str | None = None
+
+
+NO_STAMP = Stamp()
+
+
 class RecordFacts(NamedTuple):
     """The facts of a success in a line of a log. ``key``: those that decide its judgement. ``id``:
     the one that the service made for it. ``echoed``: whether the answer has the id of the request.
@@ -71,6 +88,7 @@ class RecordFacts(NamedTuple):
     id: str | None
     echoed: bool
     line: bytes
+    stamp: Stamp = NO_STAMP
 
 
 class RecordedExchange(NamedTuple):
@@ -78,6 +96,7 @@ class RecordedExchange(NamedTuple):
 
     exchange: Exchange
     place: str
+    stamp: Stamp = NO_STAMP
     facts: RecordFacts | None = None
 
 
@@ -93,23 +112,28 @@ class Skipped(NamedTuple):
     ends: bool = False
 
 
-class Counted(NamedTuple):
-    """A record that was counted at once: one of the same facts was judged before."""
+class Unjudged(Enum):
+    """A record that is not judged. ``COUNTED``: it is counted, since one of the same facts was
+    judged. ``UNSAMPLED``: it is not in the sample.
+    """
+
+    COUNTED = "counted"
+    UNSAMPLED = "unsampled"
 
 
-COUNTED = Counted()
-
-Item = RecordedExchange | Skipped | Counted
+Item = RecordedExchange | Skipped | Unjudged
 
 
 @dataclass(frozen=True, slots=True)
 class LineCounter:
     """A counter of lines that are not judged. ``read``: the facts of a line, if they are certain.
-    ``count``: whether it counted a record with these facts at a place.
+    ``count``: whether it counted a record with these facts at a place. ``share``: that of the lines
+    that are in the sample.
     """
 
     read: Callable[[bytes], RecordFacts | None]
     count: Callable[[RecordFacts, str], bool]
+    share: float = 1.0
 
 
 def skip_unreadable(place: str, build: Callable[[], Item]) -> Item:
@@ -136,6 +160,7 @@ def recorded_exchange(
     body: bytes | None,
     elapsed: float | None,
     lacks: frozenset[str],
+    moment: object = None,
 ) -> RecordedExchange:
     """An exchange over HTTP. Missing and redacted parts of the answer are added to ``lacks``."""
     decoded = decompress(body, headers) if body is not None else None
@@ -144,7 +169,8 @@ def recorded_exchange(
     lacks |= ABOUT_BODY if decoded is None else frozenset()
     lacks |= {"elapsed"} if elapsed is None else frozenset()
     response = Response(status, headers, decoded or b"", elapsed=elapsed or 0.0, cut=cut)
-    return RecordedExchange(Exchange(request, response, lacks=lacks), place)
+    exchange = Exchange(request, response, lacks=lacks)
+    return RecordedExchange(exchange, place, Stamp(parse_moment(moment)))
 
 
 def header_fields(headers: object) -> Headers | None:
@@ -245,6 +271,12 @@ def parse_status(value: object) -> int | None:
         value = int(value)
     is_status = isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599
     return value if is_status and isinstance(value, int) else None
+
+
+def read_stamp(moment: object, service: object) -> Stamp:
+    """The stamp of a record."""
+    is_name = isinstance(service, str) and bool(service)
+    return Stamp(parse_moment(moment), str(service)[:_SERVICE] if is_name else None)
 
 
 def parse_seconds(value: object, unit: float = 1.0) -> float | None:
