@@ -776,13 +776,13 @@ codes:
 @pytest.mark.parametrize(
     ("status", "body", "clauses"),
     [
-        (404, {"code": 404, "errno": 110, "error": "Not Found"}, {}),
-        (404, {"code": 404, "errno": 110.0, "error": "Not Found"}, {}),
-        (404, {"code": 400, "errno": 110, "error": "Not Found"}, {"envelope/status": "/code"}),
-        (404, {"code": 404, "errno": "110", "error": "Not Found"}, {"envelope/types": "/errno"}),
-        (404, {"code": 404, "errno": True, "error": "Not Found"}, {"envelope/types": "/errno"}),
-        (404, {"code": 404, "errno": 111, "error": "Not Found"}, {"code/declared": "/errno"}),
-        (404, {"code": 404, "errno": 107, "error": "Not Found"}, {"code/status": None}),
+        (404, {"code": 404, "errno": 110, "error": "Missing"}, {}),
+        (404, {"code": 404, "errno": 110.0, "error": "Missing"}, {}),
+        (404, {"code": 400, "errno": 110, "error": "Missing"}, {"envelope/status": "/code"}),
+        (404, {"code": 404, "errno": "110", "error": "Missing"}, {"envelope/types": "/errno"}),
+        (404, {"code": 404, "errno": True, "error": "Missing"}, {"envelope/types": "/errno"}),
+        (404, {"code": 404, "errno": 111, "error": "Missing"}, {"code/declared": "/errno"}),
+        (404, {"code": 404, "errno": 107, "error": "Invalid"}, {"code/status": None}),
     ],
 )
 def test_codes_may_be_numbers(status: int, body: object, clauses: dict[str, str | None]) -> None:

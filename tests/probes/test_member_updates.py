@@ -108,6 +108,8 @@ class Garage:
         lost = {"keeps-note": "note", "keeps-doors": "doors", "keeps-colour": "colour"}
         kept = lost.get(self.sin)
         self.cars[name] = {**after, kept: before[kept]} if kept else after
+        if self.sin == "ignores-doors":
+            self.cars[name] = after = {**after, "doors": before["doors"]}
         return self.shown(200, after)
 
 
@@ -147,6 +149,7 @@ def test_a_behaving_service_passes() -> None:
         ("keeps-note", "writes/updated"),
         ("keeps-doors", "writes/updated"),
         ("keeps-colour", "writes/updated"),
+        ("ignores-doors", "writes/updated"),
         ("note-keeps-tag", "preconditions/stale"),
         ("null-crashes", "service/no-crash"),
         ("deletes-newer", "writes/deleted"),

@@ -402,3 +402,64 @@ def test_an_update_to_a_taken_name_changes_another_member_too(stores: bool) -> N
     session.record_results(refused_writes(session))
     found = {one.kind for one in session.observations.outcomes if one.clause == "writes/refused"}
     assert ("failed" in found) == stores
+
+
+def rooms_of_one_colour(stores: str) -> Script:
+    """Return a service that refuses a taken name with 409, a short one with 422 and a stale change
+    with 412. ``stores``: what it does with the other members of such a write all the same: it
+    stores them for one of these statuses, or, `taken`, in the room that has the name.
+    """
+    kept: dict[str, dict[str, Any]] = {}
+
+    def script(request: Request) -> Response:
+        name = request.target.partition("?")[0].removeprefix("/rooms").removeprefix("/")
+        if request.method == "GET":
+            shown = kept.get(name) if name else list(kept.values())
+            return answer(404, {"code": "absent"}) if shown is None else answer(200, shown)
+        sent = json.loads(request.body)
+        rest = {key: value for key, value in sent.items() if key in ("colour", "note")}
+        others = [one for one in kept.values() if one["id"] != name]
+        taken = next((one for one in others if one["name"] == sent["name"]), None)
+        status = 422 if len(sent["name"]) < 3 else 409 if taken is not None else 0
+        status = status or (412 if dict(request.headers).get("If-Match") == '"old"' else 0)
+        if status:
+            target = taken if stores == "taken" else kept.get(name)
+            if target is not None and stores in (str(status), "taken"):
+                target.update(rest)
+            return answer(status, {"code": "malformed" if status == 422 else "taken"})
+        number = name or f"room-{len(kept)}"
+        kept[number] = {"note": "none", **sent, "id": number}
+        return answer(200 if name else 201, kept[number])
+
+    return script
+
+
+@pytest.mark.parametrize("stores", ["409", "422", "412", "taken", ""])
+def test_a_refused_write_that_repeats_what_is_there_hides_nothing(stores: str) -> None:
+    """Refused writes whose other members are those of the room are sent again with new values,
+    also of members that they leave out. What a taken name belongs to stays as it is too.
+    """
+    members = {"name": {"type": "string"}, "note": {"type": "string"}}
+    members["colour"] = {"type": "string", "enum": ["red", "blue"]}  # type: ignore[dict-item]  # a list
+    schema = {"type": "object", "required": ["name", "colour"], "properties": members}
+    write = {**OK, "requestBody": {"content": {"application/json": {"schema": schema}}}}
+    paths = {"/rooms": {"get": OK, "post": write}, "/rooms/{id}": {"get": OK, "put": write}}
+    create = ConfiguredCall("POST", "/rooms", body={"name": "${unique}", "colour": "red"})
+    room = ResourceConfig("room", create=create, id="/id", unique=("name",))
+    config = ServiceConfig(limits=Limits(writes=True, requests=200), resources={"room": room})
+    document = {**DOCUMENT, "paths": paths}
+    session = http_session(rooms_of_one_colour(stores), TAXONOMY, config, document)
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    other = session.call(RequestSpec("POST", "/rooms", body={"name": "other", "colour": "red"}))
+    path = f"/rooms/{session.knowledge.created['room'].id}"
+    session.call(RequestSpec("GET", path, route="/rooms/{id}"))
+    for name, headers in (("other", {}), ("x", {}), ("new name", {"If-Match": '"old"'})):
+        body = {"name": name, "colour": "red"}
+        spec = RequestSpec("PUT", path, body=body, headers=headers, route="/rooms/{id}")
+        assert not session.call(spec).ok
+    session.call(RequestSpec("GET", path, route="/rooms/{id}"))
+    assert other.ok
+    session.record_results(refused_writes(session))
+    found = {one.kind for one in session.observations.outcomes if one.clause == "writes/refused"}
+    assert ("failed" in found) == bool(stores)

@@ -9,16 +9,18 @@ from faultspec.language.pictures import fill_message
 from faultspec.runtime.locales import find_locale
 
 
+def answer_locale(findings: FindingCollector, code: Code) -> str | None:
+    """The declared language of the messages of a code that an answer names; None for none."""
+    tags = [tag.strip() for line in findings.lines("content-language") for tag in line.split(",")]
+    return find_locale(tags[0], code.messages) if code.messages and len(tags) == 1 else None
+
+
 def judge_language(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
     """Check that a declared message is not that of another language than `Content-Language` names
     (RFC 9110 section 8.5). A message in words of the service is not a finding.
     """
-    message = error.slots.get("message")
-    tags = [tag.strip() for line in findings.lines("content-language") for tag in line.split(",")]
-    if not code.messages or not isinstance(message, str) or len(tags) != 1:
-        return
-    locale = find_locale(tags[0], code.messages)
-    if locale is None:
+    message, locale = error.slots.get("message"), answer_locale(findings, code)
+    if not isinstance(message, str) or locale is None:
         return
     findings.exercise("code/language")
     details = error.value("details")
@@ -33,7 +35,7 @@ def judge_language(findings: FindingCollector, error: ErrorReading, code: Code) 
             findings.add(
                 "code/language",
                 f"the message is {shown}, {whose} of `{code.name}`; expected that in "
-                f"`{locale}`, as `Content-Language: {tags[0]}` says",
+                f"`{locale}`, as `Content-Language: {findings.lines('content-language')[0]}` says",
                 pointer=error.where.get("message"),
                 source=code.source,
             )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from faultspec.judge.code import one_of
 from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.facts import why_undecided
+from faultspec.judge.language import answer_locale
 from faultspec.judge.match_envelope import ErrorReading, is_inside_text, shares_status, status_of
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code, Constant, Schema, Source
@@ -57,7 +58,7 @@ def judge_status_slot(findings: FindingCollector, error: ErrorReading) -> None:
 
 
 def judge_fixed_slots(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
-    """Check the slots whose values the code declares: boundary, domain and facts."""
+    """Check the slots whose values the code declares: boundary, domain, summary and facts."""
     allowed: dict[str, tuple[Constant, ...]] = {
         slot: values for slot, values in code.facts.items() if values
     }
@@ -65,6 +66,8 @@ def judge_fixed_slots(findings: FindingCollector, error: ErrorReading, code: Cod
         allowed["boundary"] = code.boundaries
     if code.domain is not None:
         allowed["domain"] = (code.domain,)
+    if answer_locale(findings, code) is None:  # else the summary may be in that language
+        allowed.setdefault("summary", (code.summary,))
     for slot, values in allowed.items():
         if slot not in error.slots:
             continue
@@ -79,6 +82,8 @@ def judge_fixed_slots(findings: FindingCollector, error: ErrorReading, code: Cod
                 f"is {findings.show(value, pointer)}; `{code.name}` requires "
                 f"{one_of(list(map(spell, values)))}",
                 source=code.source,
+                # RFC 9457 section 3.1.3: a title should not change, except for its language.
+                level="warning" if slot == "summary" else "error",
             )
 
 

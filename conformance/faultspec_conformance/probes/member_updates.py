@@ -198,6 +198,11 @@ class MemberUpdates:
                 return [failed(_UPDATED, message, *evidence, pointer=pointer, variant="partly")]
             if new is not ... and old != value and new == value:
                 found.append(passed(_UPDATED))
+            if len(body) == 1 and name in self.sent and value is not None and old == new != value:
+                message = f"{operation} succeeded ({write}), but `{name}` of the {kind} stays as "
+                message += "it was"
+                pointer = f"/{name}"
+                return [failed(_UPDATED, message, *evidence, pointer=pointer, variant="kept")]
         lost = self._lost_member(body, shown, now)
         if lost is not None and self.operation.method == "PATCH":
             message = f"{operation} changed `{lost}` of the {kind}, which it did not send"

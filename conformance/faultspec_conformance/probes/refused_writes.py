@@ -21,7 +21,7 @@ from faultspec_conformance.probes.whole_lists import (
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
-from faultspec_conformance.session.fixtures import make
+from faultspec_conformance.session.fixtures import make, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -35,6 +35,7 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
+from faultspec_conformance.session.parameters import referred_id
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -59,6 +60,12 @@ _ALIKE = 3
 #: Refused writes that are sent again because something differs, and because nothing was read before
 #: them.
 _SUSPECTS, _UNREAD = 10, 2
+
+#: Values of a member that are tried until one differs.
+_SAMPLES = 4
+
+#: Refused changes without new values that are sent again with some.
+_RENEWED = 4
 
 #: Different refused writes of one operation that are sent to one new resource, between two reads.
 _TOGETHER = 12
@@ -168,6 +175,8 @@ class _Review:
 def refused_writes(session: HttpSession) -> Iterator[ProbeResult]:
     """Compare what refused writes left behind with what was there before."""
     yield from _check(session, _review_exchanges(session))
+    for kind in session.kinds:
+        yield from attempt(_check_taken(session, kind), _CLAUSE)
 
 
 def refused_writes_since(session: HttpSession) -> Iterator[ProbeResult]:
@@ -186,6 +195,7 @@ def refused_writes_since(session: HttpSession) -> Iterator[ProbeResult]:
         unread = [write for write in review.unread if _is_repeatable(write.refused)]
         rest = [write for write in review.unread if write not in unread]
         yield from attempt(_send_together(session, unread), _CLAUSE)
+        yield from _renew_changes(session, unread)
         yield from _check(session, replace(review, unread=rest))
     except Unanswered as error:
         if error.no_answer.kind != "budget":
@@ -225,6 +235,9 @@ def _check(session: HttpSession, review: _Review) -> Iterator[ProbeResult]:
     )
     for write in candidates:
         yield from attempt(_send_to_new(session, write), _CLAUSE)
+    # What repeats the values of its item, and leaves out the rest, changes nothing that is seen.
+    unseen = (one for one in (*review.harmless, *review.unread) if one not in candidates)
+    yield from _renew_changes(session, unseen)
     if not (lists or candidates or review.harmless):
         yield not_exercised(_CLAUSE, "no write to a resource that can be read was refused")
 
@@ -511,12 +524,30 @@ def _replace_texts(value: object, new: Mapping[str, str]) -> object:
     return new.get(value, value) if isinstance(value, str) else value
 
 
-def _send_to_new(session: HttpSession, write: _RefusedWrite) -> Iterator[Outcome]:
+def _renew_changes(session: HttpSession, writes: Iterable[_RefusedWrite]) -> Iterator[ProbeResult]:
+    """Send refused changes to new resources, with new values; of each status one first."""
+    changes = [one for one in _distinct(writes) if _is_change(one.refused)]
+    first = {one.refused.status: one for one in reversed(changes)}
+    rest = [one for one in changes if one not in first.values()]
+    for write in (*first.values(), *rest)[:_RENEWED]:
+        yield from attempt(_send_to_new(session, write, renews=True), _CLAUSE)
+
+
+def _is_change(refused: Observation) -> bool:
+    """Whether a refused write would change an item, and was refused for its body or its state."""
+    is_update = refused.exchange.request.method in ("PUT", "PATCH")
+    return is_update and refused.sound and _is_repeatable(refused)
+
+
+def _send_to_new(
+    session: HttpSession, write: _RefusedWrite, *, renews: bool = False
+) -> Iterator[Outcome]:
     """Send a refused write to a new resource, between two reads. A difference must occur twice, and
     not without the write.
 
     What the item had been sent before is sent to the new one too. If the write is not refused
-    again, a value that only it had sent is proof.
+    again, a value that only it had sent is proof. ``renews``: it gets new values where it repeats
+    those of the resource, and is not judged if it is not refused with them.
     """
     refused = write.refused
     name = refused.exchange.operation or ""
@@ -532,7 +563,12 @@ def _send_to_new(session: HttpSession, write: _RefusedWrite) -> Iterator[Outcome
             return
         before = _read_resource(session, resource)
         path, tag = _new_path(refused, kind, resource), before.header("ETag")
-        answer = _send_again(session, refused, path, tag=tag)
+        if renews:
+            answer = _send_renewed(session, refused, path, tag=tag, current=before.json)
+        else:
+            answer = _send_again(session, refused, path, tag=tag)
+        if answer is None and renews:
+            return
         after = _read_resource(session, resource)
         if answer is None or not before.ok:
             yield _judge_seen(write, kind)
@@ -550,6 +586,110 @@ def _send_to_new(session: HttpSession, write: _RefusedWrite) -> Iterator[Outcome
             yield passed(_CLAUSE)
             return
     yield _change_failure(refused, kind, min(moved or ()), evidence)
+
+
+def _send_renewed(
+    session: HttpSession, refused: Observation, path: str, *, tag: str | None, current: object
+) -> Observation | None:
+    """Send a refused change again with new values of the members in which it does not differ from
+    the resource, those that it lacks among them. Return the answer; None if it is another.
+    """
+    method, _, template = (refused.exchange.operation or "").partition(" ")
+    operation = session.description.find(method, template)
+    sent = parse_body(refused.exchange.request.body)
+    if operation is None or not isinstance(sent, dict) or not isinstance(current, dict):
+        return None
+    wrong = {name: value for name, value in sent.items() if value != current.get(name)}
+    kind = _kind_of(session, template)
+    if refused.status == 409 and kind is not None:
+        wrong |= _taken_values(session, kind, wrong)
+    for members in _new_members(session, operation, sent=sent, current=current, keeps=wrong):
+        body = json.dumps({**sent, **members, **wrong}).encode()
+        request = replace(refused.exchange.request, body=body)
+        renewed = replace(refused, exchange=replace(refused.exchange, request=request))
+        answer = _ask_again(session, renewed, path, tag=tag)
+        if answer is None or answer.ok:
+            return None  # what it changed is due
+        if (answer.status, answer.code) == (refused.status, refused.code):
+            return answer
+    return None
+
+
+def _taken_values(
+    session: HttpSession, kind: ResourceKind, wrong: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the values that another new resource has in unique members: those that a write had
+    repeated may be free again.
+    """
+    names = [name for name in wrong if not kind.config.unique or name in kind.config.unique]
+    other = make(session, kind)
+    shown = other.creation.json if isinstance(other, CreatedResource) else None
+    if not isinstance(shown, dict):
+        return {}
+    return {name: shown[name] for name in names if isinstance(shown.get(name), str | int)}
+
+
+def _new_members(
+    session: HttpSession,
+    operation: ServiceOperation,
+    *,
+    sent: Mapping[str, object],
+    current: Mapping[str, object],
+    keeps: Collection[str],
+) -> Iterator[dict[str, object]]:
+    """Yield new values of the documented members that a write does not need to be refused: of all,
+    then of those that it sends.
+    """
+    schema = operation.body.schema if operation.body is not None else {}
+    source = session.source
+    new: dict[str, object] = {}
+    for name, member in sampling.properties_of(session.description.schema(schema)).items():
+        read_only = sampling.is_read_only(session.description.schema(member))
+        if name in keeps or read_only or referred_id(session, name) is not None:
+            continue
+        samples = (sampling.sample_value(source, member) for _ in range(_SAMPLES))
+        value = next((one for one in samples if one != current.get(name)), None)
+        if value is not None:
+            new[name] = value
+    known = {name: value for name, value in new.items() if name in sent}
+    yield from (members for members in ((new, known) if known != new else (new,)) if members)
+
+
+def _check_taken(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
+    """Create a resource with the unique values of another one. It is refused, and the other one
+    stays as it is.
+    """
+    create, read = kind.operation("create"), kind.operation("read")
+    unique = kind.config.unique
+    if create is None or read is None or not unique or create.placeholders:
+        return
+    resource = make(session, kind)
+    if not isinstance(resource, CreatedResource) or not isinstance(resource.body, dict):
+        return
+    before = _read_resource(session, resource)
+    taken = {name: resource.body[name] for name in unique if name in resource.body}
+    current = before.json if isinstance(before.json, dict) else {}
+    found = _new_members(session, create, sent=resource.body, current=current, keeps=taken)
+    for members in found:
+        body = {**resource.body, **members, **taken}
+        spec = request_to(session, create, {})
+        answer = session.call(replace(spec, identity=resource.owner, body=body))
+        if answer.ok or answer.status >= 500:
+            return
+        if answer.status == 409:
+            after = _read_resource(session, resource)
+            moved = differing_pointers(before.json, after.json)
+            if after.ok and moved and _stays(session, resource, after):
+                yield _change_failure(answer, kind, min(moved), (before, after, answer))
+            elif after.ok:
+                yield passed(_CLAUSE)
+            return
+
+
+def _stays(session: HttpSession, resource: CreatedResource, now: Observation) -> bool:
+    """Whether a resource does not change by itself."""
+    session.wait(_TICK, after=now)
+    return not differing_pointers(now.json, _read_resource(session, resource).json)
 
 
 def _is_repeatable(refused: Observation) -> bool:
@@ -640,8 +780,16 @@ def _changing_pointers(
 def _send_again(
     session: HttpSession, refused: Observation, path: str, *, tag: str | None = None
 ) -> Observation | None:
-    """Send a refused write once more, to a path and under a new key. Return the answer; None if it
-    is not the same refusal, or the body is too large.
+    """Do as `_ask_again`; return None also if it is not the same refusal."""
+    answer = _ask_again(session, refused, path, tag=tag)
+    return answer if answer is not None and answer.status == refused.status else None
+
+
+def _ask_again(
+    session: HttpSession, refused: Observation, path: str, *, tag: str | None
+) -> Observation | None:
+    """Send a refused write once more, to a path and under a new key. Return the answer; None if the
+    body is too large.
 
     ``tag``: the current validator, which replaces that of the write. A write that was refused with
     412 gets a validator that no service has given out.
@@ -670,8 +818,7 @@ def _send_again(
         route=exchange.route,
     )
     with session.driver.log_as("confirm"):
-        answer = session.ask(request, spec)
-    return answer if answer.status == refused.status else None
+        return session.ask(request, spec)
 
 
 def _read_resource(session: HttpSession, resource: CreatedResource) -> Observation:

@@ -5,6 +5,7 @@ has a result of every item.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from faultspec.judge.batch import items_of
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ConfiguredCall, Identity
 from faultspec_conformance.probes.batch import (
@@ -45,21 +46,24 @@ _MANY = 20
 #: Seconds before a list is read again where the file declares no `settle`.
 _TICK = 1.1
 
+#: Items of the answer to a batch that are read.
+_READ = 2
+
 #: Words of members that report what was not accepted.
 _REPORTS = ("error", "fail", "reject", "skip", "invalid", "ignored", "problem")
 
 
 def whole_batches(session: HttpSession) -> Iterator[ProbeResult]:
-    """Send a batch of good items, and one with a bad item, where no surface has mixed outcomes."""
-    if any(surface.batch is not None for surface in session.taxonomy.surfaces.values()):
-        return
+    """Send a batch of good items, and one with a bad item where no surface has mixed outcomes."""
+    surfaces = session.taxonomy.surfaces.values()
+    is_mixed = any(surface.batch is not None for surface in surfaces)
     found = False
     for operation, call, owner in batch_operations(session):
         if call is not None:
             found = True
-            outcomes = _check_batch(session, operation, call, owner)
-            yield from attempt(outcomes, COMPLETE)
-    if not found:
+            check = _check_good_items if is_mixed else _check_batch
+            yield from attempt(check(session, operation, call, owner), COMPLETE)
+    if not found and not is_mixed:
         yield not_exercised(COMPLETE, "no resource has a `batch`")
 
 
@@ -100,6 +104,20 @@ def _check_batch(
     yield _check_many(session, operation, session.call(request(many)), items=many, owner=owner)
 
 
+def _check_good_items(
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall, owner: Identity
+) -> Iterator[Outcome]:
+    """Check that all items of a batch of good items are stored."""
+    count = min(most_items(session, operation), _MANY)
+    items = [first_item(new_body(session, operation, call)) for _ in range(count)]
+    if None in items:
+        yield not_exercised(COMPLETE, f"the body of {operation.name} has no list of items")
+        return
+    body = with_items(new_body(session, operation, call), items)
+    spec = replace(request_to(session, operation, {}), identity=owner, body=body)
+    yield _check_many(session, operation, session.call(spec), items=items, owner=owner)
+
+
 def _check_many(
     session: HttpSession,
     operation: ServiceOperation,
@@ -110,14 +128,16 @@ def _check_many(
 ) -> Outcome:
     """Check that the list shows every item of a batch of good items that succeeded."""
     what = f"{operation.name} with {len(items)} good items"
-    if not answer.ok or answer.status in (202, 207) or _reports_failure(answer.json):
+    if not answer.ok or answer.status == 202 or not _accepts_all(session, answer):
         return not_exercised(COMPLETE, f"the service answered {answer} to {what}")
     own = [_own_texts(item, items) for item in items]
+    if not all(own):
+        return _check_results_stored(session, operation, answer, owner=owner, what=what)
     for is_first in (True, False):
         pages = _read_list(session, operation, owner)
         shown = {text for page in pages for text in _texts(page)}
         lost = [texts for texts in own if not texts & shown]
-        if not all(own) or len(lost) == len(items):
+        if len(lost) == len(items):
             return not_exercised(COMPLETE, f"no list shows the items of {what}")
         if not lost:
             return passed(COMPLETE)
@@ -136,6 +156,54 @@ def _check_many(
     return failed(COMPLETE, message, *evidence, variant="lost")
 
 
+def _check_results_stored(
+    session: HttpSession,
+    operation: ServiceOperation,
+    answer: Observation,
+    *,
+    owner: Identity,
+    what: str,
+) -> Outcome:
+    """Check that the items exist whose ids the answer to a batch lists: the last and the first
+    few, since lists tell equal items only by these ids.
+    """
+    kind = _kind_of(session, operation)
+    read = kind.operation("read") if kind is not None else None
+    ids = [_id_of_result(kind, result) for result in list_items(answer.json)] if kind else []
+    known = [one for one in ids if one is not None]
+    if read is None or len(read.placeholders) != 1 or not known:
+        return not_exercised(COMPLETE, f"nothing tells the items of {what} apart")
+    (placeholder,) = read.placeholders
+    for identifier in dict.fromkeys((known[-1], *known[:_READ])):
+        values = {placeholder: identifier}
+        found = session.call(RequestSpec("GET", read.template, identity=owner, values=values))
+        if found.status in GONE:
+            session.wait(max(_TICK, session.config.limits.settle), after=found)
+            found = session.call(RequestSpec("GET", read.template, identity=owner, values=values))
+        if found.status in GONE:
+            message = f"{what} succeeded ({answer}), but an item of its answer is not stored"
+            return failed(COMPLETE, message, answer, found, variant="lost")
+        if not found.ok:
+            return not_exercised(COMPLETE, f"the service answered {found} to {read.name}")
+    return passed(COMPLETE)
+
+
+def _id_of_result(kind: ResourceKind, result: object) -> object:
+    """Return the id in a result of a batch, or in an object inside it; None without one."""
+    parts = [result, *(result.values() if isinstance(result, dict) else ())]
+    found = (id_of_item(part, last_placeholder(kind)) for part in parts if isinstance(part, dict))
+    return next((one for one in found if one is not None), None)
+
+
+def _accepts_all(session: HttpSession, answer: Observation) -> bool:
+    """Whether the answer to a batch has no failure of an item."""
+    for surface in session.taxonomy.surfaces.values():
+        items = items_of(surface.batch, answer.json) if surface.batch is not None else None
+        if items:
+            return not any(item.failed for item in items)
+    return answer.status != 207 and not _reports_failure(answer.json)
+
+
 def _read_result(
     session: HttpSession,
     operation: ServiceOperation,
@@ -149,7 +217,7 @@ def _read_result(
     read = kind.operation("read") if kind is not None else None
     for result in results if kind is not None and read is not None else ():
         texts = {str(value) for _, value in leaves(result)}
-        identifier = id_of_item(result, last_placeholder(kind)) if kind is not None else None
+        identifier = _id_of_result(kind, result) if kind is not None else None
         if read is not None and identifier is not None and any(one & texts for one in lost):
             values = dict.fromkeys(read.placeholders, identifier)
             if len(values) == 1:

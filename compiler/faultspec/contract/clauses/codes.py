@@ -39,6 +39,7 @@ def _has_fixed_slots(taxonomy: Taxonomy) -> bool:
     return any(
         (code.boundaries and shows(taxonomy, "boundary"))
         or (code.domain is not None and shows(taxonomy, "domain"))
+        or shows(taxonomy, "summary")
         or any(shows(taxonomy, slot) for slot in code.facts)
         for code in taxonomy.every_code()
     )
@@ -157,13 +158,14 @@ CLAUSES = (
     ),
     _by_code(
         address="boundary/allowed",
-        title="The error has a layer, a domain and facts that its code allows",
+        title="The error has a layer, a domain, a summary and facts that its code allows",
         why="Alerts go to the named layer; the wrong one wakes the wrong people.",
         occasion="An error whose envelope names the layer, or a fact that the code fixes.",
         reads=("code", "boundary"),
         requires=(
             Requirement(
-                "no code has `boundary`, `domain` or `facts` with a slot in an envelope",
+                "no code has `boundary`, `domain` or `facts` with a slot in an envelope, and no "
+                "envelope has `$summary` in its shape",
                 _has_fixed_slots,
             ),
         ),
