@@ -1,0 +1,311 @@
+"""The SQL target: views over a team's own table of exchanges, which say for each row which clauses
+it breaks or may break.
+
+A kind of records of the taxonomy (`telemetry: records:`) maps the columns, so a row that SQL
+selects is a record that `faultspec audit` reads.
+"""
+
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from faultspec.contract.model import build_contract
+from faultspec.diagnostics.model import Diagnostic
+from faultspec.language.model import RecordingRule, Taxonomy
+from faultspec.targets.model import Model
+from faultspec.targets.settings import SqlSettings, TargetSettings
+from faultspec.targets.sql_clauses import Decision, decide_clauses, searches_texts
+from faultspec.targets.sql_dialects import DIALECTS, NAME, Dialect
+from faultspec.targets.sql_facts import (
+    FALSE,
+    Facts,
+    any_true,
+    column,
+    is_true,
+    quote,
+)
+
+#: Rows of one combination that the view of odd ones has: a finding of the audit shows as many
+#: places.
+_SAMPLE = 5
+
+#: Characters of the shape of a body: enough to tell envelopes apart.
+_SHAPE = 500
+
+
+class ClauseRow(NamedTuple):
+    """A clause, how SQL decides it, and which sound rows it may select or why it cannot."""
+
+    address: str
+    verdict: str
+    note: str
+
+
+class SqlFile(NamedTuple):
+    """The views of one kind of records. ``statements``: SQL without the semicolon at the end.
+    ``surfaces``: those whose rows are all left to the judge, with the reason.
+    """
+
+    name: str
+    dialect: str
+    table: str
+    remarks: tuple[str, ...]
+    clauses: tuple[ClauseRow, ...]
+    surfaces: tuple[tuple[str, str], ...]
+    statements: tuple[str, ...]
+
+
+class SqlView(NamedTuple):
+    """One file for each kind of records, or for the one that the project names."""
+
+    files: tuple[SqlFile, ...]
+
+
+def view(taxonomy: Taxonomy, model: Model, settings: TargetSettings) -> SqlView | None:
+    """The views, or None without kinds of records that have columns.
+
+    Raises TargetError without sqlglot.
+    """
+    from faultspec.targets import TargetError
+
+    if find_spec("sqlglot") is None:
+        message = "sqlglot is not installed: pip install 'faultspec[sql]'"
+        raise TargetError(Diagnostic("missing-package", message, model.source))
+    chosen = settings.sql
+    kinds = taxonomy.telemetry.records.values() if taxonomy.telemetry is not None else ()
+    used = [
+        kind
+        for kind in kinds
+        if why_no_columns(kind) is None and chosen.record in (None, kind.name)
+    ]
+    contract = build_contract(taxonomy)
+    dialect = DIALECTS[chosen.dialect]
+    files = [_file(Facts(contract, kind, dialect), chosen) for kind in used]
+    return SqlView(tuple(files)) if files else None
+
+
+def why_no_columns(kind: RecordingRule) -> str | None:
+    """Why a kind of records cannot be one of rows of a table, as the predicate of a sentence; None
+    if it can.
+    """
+    if kind.unwrap:
+        return "unwraps lines, which a table does not have"
+    facts = (kind.status, kind.url, kind.method, kind.route, *kind.slots.values())
+    sides = (kind.request.headers, kind.request.body, kind.response.headers, kind.response.body)
+    pointers = [each for each in (*facts, *sides, *kind.when) if each is not None]
+    if any(pointer in ("", "/") or "/../" in f"{pointer}/" for pointer in pointers):
+        return "reads what is around the record, which a table does not have"
+    return None
+
+
+def _file(facts: Facts, settings: SqlSettings) -> SqlFile:
+    kind, dialect = facts.kind, facts.dialect
+    decisions = decide_clauses(facts)
+    table = settings.table or kind.name
+    statements = [
+        *dialect.preamble,
+        *(
+            dialect.translate(statement)
+            for statement in (
+                _classified_view(facts, decisions, settings, table),
+                _combination_view(kind.name, settings),
+                _odd_view(kind.name),
+            )
+        ),
+    ]
+    unread = [
+        (claim.surface.name, reason)
+        for claim in facts.claims
+        if (reason := facts.why_unreadable(claim)) is not None
+    ]
+    rows = [ClauseRow(each.clause.address, each.verdict, each.note) for each in decisions]
+    return SqlFile(
+        name=kind.name,
+        dialect=dialect.name,
+        table=table,
+        remarks=(dialect.remark,) if dialect.remark else (),
+        clauses=tuple(rows),
+        surfaces=tuple(unread),
+        statements=tuple(statements),
+    )
+
+
+def _select(columns: Iterable[tuple[str, str]], source: str, *, keep: bool = True) -> str:
+    listed = [f"{expression} AS {name}" for name, expression in columns]
+    return f"SELECT {', '.join(['*', *listed] if keep else listed)} FROM {source}"
+
+
+def _classified_view(
+    facts: Facts, decisions: tuple[Decision, ...], settings: SqlSettings, table: str
+) -> str:
+    """The statement of the view with a row for each row of the table that is an exchange."""
+    kept = [*map(column, facts.columns)]
+    kept += [column(each) for each in (settings.time, settings.service) if each is not None]
+    kept = list(dict.fromkeys(kept))
+    source = _select(facts.source_columns(), _table_name(table), keep=False)
+    source = source.replace("SELECT ", f"SELECT {', '.join(kept)}, ", 1)
+    flagged = [each for each in decisions if each.predicate is not None]
+    broken = [(each.column, is_true(each.predicate or FALSE)) for each in flagged]
+    shown = [*kept, *_SHOWN, *(name for name, _ in broken), "faultspec_clauses"]
+    stages = {
+        "source_rows": f"{source} WHERE {facts.is_of_kind()}",
+        "read_rows": _select(facts.read_columns(), "source_rows"),
+        "surface_rows": _select(facts.fact_columns(), "read_rows"),
+        "slot_rows": _select((*facts.slot_columns(), *_text_columns(facts)), "surface_rows"),
+        "error_rows": _select(_error_columns(facts), "slot_rows"),
+        "clause_rows": _select(broken, "error_rows"),
+        "named_rows": _select((("faultspec_clauses", _clauses(flagged)),), "clause_rows"),
+    }
+    written = ", ".join(f"{name} AS ({query})" for name, query in stages.items())
+    return (
+        f"CREATE OR REPLACE VIEW {column(facts.kind.name + '_classified')} AS "
+        f"WITH {written} SELECT {', '.join(shown)} FROM named_rows"
+    )
+
+
+_SHOWN = (
+    "faultspec_surface",
+    "faultspec_method",
+    "faultspec_path",
+    "faultspec_status",
+    "faultspec_code",
+    "faultspec_flag",
+    "faultspec_shape",
+    "faultspec_error",
+    "faultspec_read",
+)
+
+
+def _table_name(table: str) -> str:
+    return ".".join(column(part) for part in table.split("."))
+
+
+def _text_columns(facts: Facts) -> Iterator[tuple[str, str]]:
+    """What clauses read of the texts of an error."""
+    if "code" not in facts.slots:
+        yield "faultspec_code", "CAST(NULL AS TEXT)"
+    body = "faultspec_body"
+    yield "faultspec_repeats", is_true(f"FS_REPEATS({body}, {quote(NAME)})")
+    yield "faultspec_shape", _shape(facts)
+    if searches_texts(facts):
+        said = [f"COALESCE({text}, '')" for text in facts.texts()]
+        constant = quote(str(_constants(facts)))
+        joined = " || FS_CHARACTER(10) || ".join((*said, constant))
+        yield "faultspec_text", _unescaped(f"({joined})")
+
+
+def _constants(facts: Facts) -> list[object]:
+    """The pictures of the envelopes, whose names and constants are texts of an error too."""
+    return [claim.envelopes[0].picture for claim in facts.readable]
+
+
+def _unescaped(text: str) -> str:
+    """A text of JSON without its escapes, and again with each member as one line: the judge
+    searches a value with its name if that is the name of a secret, and a list of texts as one text.
+    """
+    marked = f"REPLACE(REPLACE({text}, '\\\\', FS_CHARACTER(1)), '\\\"', FS_CHARACTER(2))"
+    members = f"FS_REPLACE({marked}, {quote(_COLON)}, {quote(': ' + chr(34))})"
+    lines = f"FS_REPLACE({members}, {quote(_COMMA)}, {quote(' ')})"
+    found = f"({marked} || FS_CHARACTER(10) || {members} || FS_CHARACTER(10) || {lines})"
+    for escape, code in (("\\n", 10), ("\\r", 13), ("\\t", 9), ("\\/", 47)):
+        found = f"REPLACE({found}, {quote(escape)}, FS_CHARACTER({code}))"
+    return f"REPLACE(REPLACE({found}, FS_CHARACTER(2), {quote(chr(34))}), FS_CHARACTER(1), '\\')"
+
+
+_WS = r"[ \t\r\n]*"
+_COLON = f'"{_WS}:{_WS}"'
+_COMMA = f'"{_WS},{_WS}"'
+
+
+def _shape(facts: Facts) -> str:
+    """The body without its values, so that bodies of one shape are one combination."""
+    if not facts.has_body:
+        return "CAST(NULL AS TEXT)"
+    texts = f"FS_REPLACE(faultspec_body, {quote(_VALUE)}, {quote(': ' + chr(34) + chr(34))})"
+    numbers = f"FS_REPLACE({texts}, '[0-9]+', '0')"
+    return f"CASE WHEN faultspec_json IS NOT NULL THEN SUBSTRING({numbers}, 1, {_SHAPE}) END"
+
+
+_VALUE = rf':{_WS}"(?:[^"\\]|\\.)*"'
+
+
+def _error_columns(facts: Facts) -> Iterator[tuple[str, str]]:
+    yield "faultspec_error", is_true(facts.errors())
+    json = "faultspec_json IS NOT NULL AND NOT faultspec_repeats" if facts.has_body else "TRUE"
+    empty = f"NOT ({facts.has_slots()})"
+    yield "faultspec_read", is_true(f"NOT faultspec_blind AND (({json}) OR {empty})")
+    flags = ", ".join(f"faultspec_flag_{number}" for number, _ in enumerate(facts.flags))
+    yield "faultspec_flag", f"COALESCE({flags})" if flags else "CAST(NULL AS TEXT)"
+    if searches_texts(facts):
+        yield "faultspec_dressed", is_true(_is_dressed(facts.dialect))
+
+
+def _is_dressed(dialect: Dialect) -> str:
+    """Whether a text may have a tag, an escape, base64 or the parameters of a URL, under which the
+    judge finds more (``faultspec.leaks.layers.is_dressed``).
+    """
+    run = "[A-Za-z0-9+/_\\-]"
+    text = "faultspec_text"
+    # Runs in one case, such as identifiers, are not base64.
+    without = text
+    for letters in ("a-z", "A-Z"):
+        pattern = f"(^|[^A-Za-z0-9+/_\\-])[{letters}0-9+/_\\-]{{22,}}($|[^A-Za-z0-9+/_\\-])"
+        without = f"FS_REPLACE({without}, {quote(pattern)}, '  ')"
+    return any_true(
+        (
+            f"FS_MATCHES({text}, {quote('[%&<]')})",
+            f"FS_MATCHES({text}, {quote(chr(92) * 2)})",
+            f"FS_MATCHES({text}, {quote('[+]')}) AND FS_MATCHES({text}, {quote('[?&][A-Za-z0-9_.-]+=')})",
+            f"FS_MATCHES({without}, {quote(run + '{22,}')})",
+            f"FS_MATCHES({text}, {quote('(?:[2-7][0-9a-fA-F]|0[aAdD9]){16}')})",
+        )
+    )
+
+
+def _clauses(decisions: Iterable[Decision]) -> str:
+    """The addresses of the clauses that a row may break, in one text."""
+    parts = [
+        f"CASE WHEN {each.column} THEN {quote(each.clause.address + ' ')} ELSE '' END"
+        for each in decisions
+    ]
+    return f"TRIM({' || '.join(parts)})" if parts else "''"
+
+
+def _combination(settings: SqlSettings | None) -> list[str]:
+    own = [column(settings.service)] if settings is not None and settings.service else []
+    return [
+        *own,
+        "faultspec_surface",
+        "faultspec_method",
+        "faultspec_status",
+        "faultspec_code",
+        "faultspec_flag",
+        "faultspec_shape",
+        "faultspec_read",
+        "faultspec_clauses",
+    ]
+
+
+def _combination_view(name: str, settings: SqlSettings) -> str:
+    """The statement of the view with a row for each combination of facts of errors."""
+    keys = ", ".join(_combination(settings))
+    seen = ""
+    if settings.time is not None:
+        moment = column(settings.time)
+        seen = f", MIN({moment}) AS first_seen, MAX({moment}) AS last_seen"
+    return (
+        f"CREATE OR REPLACE VIEW {column(name + '_combinations')} AS "
+        f"SELECT {keys}, COUNT(*) AS exchanges{seen} "
+        f"FROM {column(name + '_classified')} WHERE faultspec_error GROUP BY {keys}"
+    )
+
+
+def _odd_view(name: str) -> str:
+    """The statement of the view with a few errors of each combination, for the judge."""
+    keys = ", ".join(_combination(None))
+    return (
+        f"CREATE OR REPLACE VIEW {column(name + '_odd')} AS SELECT * FROM (SELECT *, "
+        f"ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY faultspec_path) AS faultspec_number "
+        f"FROM {column(name + '_classified')} WHERE faultspec_error) AS numbered "
+        f"WHERE faultspec_number <= {_SAMPLE}"
+    )

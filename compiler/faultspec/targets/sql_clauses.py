@@ -1,0 +1,696 @@
+"""The clauses that SQL decides: a table from the address of a clause to its predicate.
+
+A predicate holds for a row that breaks the clause. One that is not exact holds for others too,
+which the judge clears. No predicate misses a row.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from faultspec.contract.clauses import Clause, service_clauses
+from faultspec.contract.crashes import CLAUSE as CRASH
+from faultspec.contract.crashes import crash_level
+from faultspec.contract.model import Claim
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.judge.bare_status import judge_bare_status
+from faultspec.judge.code import judge_code_status
+from faultspec.judge.collector import FindingCollector
+from faultspec.judge.match_envelope import ErrorReading
+from faultspec.language.conditions import ConditionFacts
+from faultspec.language.formats import FORMATS
+from faultspec.language.model import Code, HeaderRule, Schema
+from faultspec.leaks.detectors import DETECTORS
+from faultspec.runtime import ids
+from faultspec.runtime.nodes import slot_places
+from faultspec.targets.sql_expressions import Syntax, text_end, translate_whole, widen_part
+from faultspec.targets.sql_facts import (
+    FALSE,
+    TRUE,
+    Facts,
+    all_true,
+    any_true,
+    in_statuses,
+    is_true,
+    one_of,
+    quote,
+)
+
+_STATUSES = range(100, 600)
+
+#: Characters of one expression of leaks. RE2 searches some larger ones a thousand times slower: the
+#: states of their automata do not fit into its memory.
+_EXPRESSION = 4000
+
+
+class Predicate(NamedTuple):
+    """SQL that holds for a row that breaks a clause. ``exact``: for no other row. ``note``: which
+    other ones, as a sentence.
+    """
+
+    sql: str
+    exact: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SqlClause:
+    """A clause that SQL decides. ``write`` returns None for a kind of records without what the
+    clause reads. ``note``: which sound rows it may select, as a sentence; empty if it is always
+    exact.
+    """
+
+    write: Callable[[Facts], Predicate | None]
+    note: str = ""
+
+
+class Decision(NamedTuple):
+    """How SQL decides a clause: ``exactly``, ``over-selects`` or ``cannot``. ``predicate``: None
+    for the last.
+    """
+
+    clause: Clause
+    verdict: str
+    note: str
+    predicate: str | None = None
+
+    @property
+    def column(self) -> str:
+        """The column of the views that holds for rows which may break the clause."""
+        return "breaks_" + re.sub(r"[^a-z0-9]+", "_", self.clause.address)
+
+
+def decide_clauses(facts: Facts) -> tuple[Decision, ...]:
+    """Every clause that applies to the taxonomy over HTTP, and how SQL decides it."""
+    found = []
+    for address, clause in service_clauses(facts.taxonomy).items():
+        if clause.reason_not_applicable(facts.taxonomy, "http") is not None:
+            continue
+        known = find_clause(address)
+        predicate = known.write(facts) if known is not None else None
+        if known is not None and predicate is None:
+            found.append(Decision(clause, "cannot", "The records do not have what it reads."))
+        elif predicate is None:
+            found.append(Decision(clause, "cannot", why_not(clause)))
+        else:
+            condition = all_true(
+                ("faultspec_error", any_true(("faultspec_blind", is_true(predicate.sql))))
+            )
+            verdict = "exactly" if predicate.exact else "over-selects"
+            found.append(Decision(clause, verdict, predicate.note, condition))
+    return tuple(found)
+
+
+def find_clause(address: str) -> SqlClause | None:
+    """How SQL decides a clause; None if it cannot."""
+    known = DECIDED.get(address)
+    if known is not None:
+        return known
+    family, _, name = address.partition("/")
+    if family == "headers":
+        return SqlClause(lambda facts: _judge_header(facts, name), _HEADER_NOTE)
+    if family == "leaks" and name in DETECTORS:
+        return SqlClause(lambda facts: _judge_leaks(facts, name), _LEAK_NOTE)
+    return None
+
+
+def why_not(clause: Clause) -> str:
+    """Why SQL cannot decide a clause, as a sentence."""
+    if clause.relation:
+        return "It compares several answers."
+    family = clause.address.partition("/")[0]
+    if family == "document":
+        return "It reads the OpenAPI document of the service."
+    return _REASONS.get(clause.address) or _FAMILIES.get(family, "It reads all of the body.")
+
+
+_REASONS = {
+    "leaks/canary": "It needs to know what was planted in the request.",
+    "leaks/echoed-tenant": "It needs to know the tenant of the caller.",
+    "deadline/kept": "It compares the time with a detail.",
+    "http/head-body": "An answer without content is left to the judge.",
+    "success/requires": "It reads successes.",
+    "success/content": "It reads successes.",
+    "envelope/absent-on-success": "It reads successes.",
+    "correlation/header-equals-body": "It compares the header with a member of the body.",
+}
+
+_FAMILIES = {
+    "http": "It reads the request, or headers in a way that no other clause does.",
+    "batch": "It reads each item of the batch.",
+    "rendering": "It reads texts in the body in the form of a rendering.",
+}
+
+
+# Codes.
+
+
+def _wires(facts: Facts, codes: Iterable[Code]) -> list[str]:
+    return [str(code.wire) for code in codes]
+
+
+def _declared(facts: Facts) -> str:
+    """Whether the code is one of the taxonomy."""
+    return one_of("faultspec_code", _wires(facts, facts.taxonomy.codes.values()))
+
+
+def _owned(facts: Facts) -> str:
+    """Whether the code is one of an operation alone, so that the operation decides."""
+    return one_of("faultspec_code", map(str, facts.contract.numbering.owners))
+
+
+def _has_code(facts: Facts) -> bool:
+    return facts.has_body or "code" in facts.kind.slots
+
+
+def _judge_declared(facts: Facts) -> Predicate | None:
+    if not _has_code(facts):
+        return None
+    closed = [each.surface.name for each in facts.readable if each.surface.codes is not None]
+    sql = all_true(
+        (
+            one_of("faultspec_surface", closed),
+            "faultspec_code IS NOT NULL",
+            f"NOT ({_declared(facts)})",
+        )
+    )
+    return _of_body(facts, sql)
+
+
+def _judge_reserved(facts: Facts) -> Predicate | None:
+    if not _has_code(facts):
+        return None
+    gone = [code for code in facts.taxonomy.codes.values() if not code.live]
+    return _of_body(facts, one_of("faultspec_code", _wires(facts, gone)))
+
+
+def _judge_operation(facts: Facts) -> Predicate | None:
+    if not _has_code(facts):
+        return None
+    conditions = []
+    for claim in facts.readable:
+        if claim.surface.codes is not None:
+            others = [
+                code
+                for code in facts.taxonomy.codes.values()
+                if code.live and code.name not in claim.surface.codes
+            ]
+            surface = f"faultspec_surface = {quote(claim.surface.name)}"
+            conditions.append(
+                all_true((surface, one_of("faultspec_code", _wires(facts, others))))
+            )
+    sql = any_true((*conditions, _owned(facts)))
+    if sql == FALSE:
+        return _of_body(facts, sql)
+    if _owned(facts) == FALSE:
+        return _of_body(facts, all_true((sql, "faultspec_method IS NOT NULL")))
+    return Predicate(sql, exact=False, note="A code of an operation is left to the judge.")
+
+
+def _of_body(facts: Facts, sql: str) -> Predicate:
+    """A predicate about the code. In a body that repeats a member there is none for the judge."""
+    if not facts.has_body:
+        return Predicate(sql)
+    return Predicate(sql, note="Exact where `faultspec_read` is true.")
+
+
+def _judge_code_status(facts: Facts) -> Predicate | None:
+    conditions, exact = [], True
+    for claim in facts.readable:
+        surface = f"faultspec_surface = {quote(claim.surface.name)}"
+        if _has_code(facts):
+            pairs: dict[str, list[str]] = {}
+            for code in facts.taxonomy.codes.values():
+                if code.live:
+                    wrong, sure = _wrong_statuses(facts, claim, code)
+                    exact = exact and sure
+                    pairs.setdefault(in_statuses(wrong), []).append(str(code.wire))
+            by_code = any_true(
+                all_true((one_of("faultspec_code", wires), statuses))
+                for statuses, wires in pairs.items()
+            )
+            conditions.append(all_true((surface, by_code)))
+        conditions.append(
+            all_true((surface, f"NOT ({facts.has_slots()})", _bare(facts, claim, "code/status")))
+        )
+    sql = any_true(conditions)
+    if exact:
+        return _of_body(facts, sql)
+    return Predicate(sql, exact=False, note=_FACTS_NOTE)
+
+
+_FACTS_NOTE = "A code whose rule reads details, the operation or the caller is left to the judge."
+
+
+def _wrong_statuses(facts: Facts, claim: Claim, code: Code) -> tuple[list[int], bool]:
+    """The statuses under which the code may not travel, and whether they are certain."""
+    reads = {fact for fact in code.http.reads if fact not in ("status", "cause")}
+    wrong = []
+    for status in _STATUSES:
+        known = ConditionFacts(status=status)
+        possible = code.http.decide(known)
+        if reads and len(possible) > 1:
+            wrong.append(status)
+            continue
+        exchange = Exchange(Request("GET", "/"), Response(status))
+        findings = FindingCollector(facts.contract, exchange)
+        error = ErrorReading(
+            claim=claim, envelope=claim.envelopes[0], at="", slots={}, where={}, operation=None
+        )
+        judge_code_status(findings, error, code, known)
+        if findings.judgement(surface=None, code=None, is_error=True).findings:
+            wrong.append(status)
+    return wrong, not reads
+
+
+def _bare(facts: Facts, claim: Claim, clause: str) -> str:
+    """The statuses of an error of an unknown code that break a clause."""
+    broken = []
+    for status in _STATUSES:
+        exchange = Exchange(Request("GET", "/"), Response(status), lacks=frozenset({"code"}))
+        findings = FindingCollector(facts.contract, exchange)
+        judge_bare_status(findings, claim)
+        judged = findings.judgement(surface=None, code=None, is_error=True)
+        if any(finding.clause == clause for finding in judged.findings):
+            broken.append(status)
+    return in_statuses(broken)
+
+
+def _judge_crash(facts: Facts) -> Predicate | None:
+    taxonomy = facts.taxonomy
+    pairs: dict[str, list[str]] = {}
+    for code in taxonomy.codes.values() if _has_code(facts) else ():
+        statuses = in_statuses(
+            each for each in _STATUSES if crash_level(taxonomy, code, each) is not None
+        )
+        pairs.setdefault(statuses, []).append(str(code.wire))
+    by_code = any_true(
+        all_true((one_of("faultspec_code", wires), statuses)) for statuses, wires in pairs.items()
+    )
+    unknown = in_statuses(
+        each for each in _STATUSES if crash_level(taxonomy, None, each) is not None
+    )
+    # Slots without a code say that the error has one, which the record leaves out.
+    without_code = facts.has_slots() if facts.has_body else FALSE
+    known = f"faultspec_code IS NOT NULL AND NOT ({_declared(facts)})"
+    by_status = all_true((any_true((known, f"faultspec_code IS NULL AND ({without_code})")), unknown))
+    bare = [
+        all_true(
+            (
+                f"faultspec_surface = {quote(claim.surface.name)}",
+                f"NOT ({facts.has_slots()})",
+                _bare(facts, claim, CRASH),
+            )
+        )
+        for claim in facts.readable
+    ]
+    return _of_body(facts, any_true((by_code, by_status, *bare)))
+
+
+def _judge_flag(facts: Facts) -> Predicate | None:
+    if not _has_code(facts) or not facts.flags:
+        return None
+    present = any_true(
+        f"faultspec_flag_{number} IS NOT NULL" for number, _ in enumerate(facts.flags)
+    )
+    conditions, exact = [], True
+    for code in (each for each in facts.taxonomy.codes.values() if each.live):
+        is_code = one_of("faultspec_code", [str(code.wire)])
+        reads = {fact for fact in code.retriable.reads if fact not in ("status", "cause")}
+        outcomes: dict[tuple[bool, ...], list[int]] = {}
+        for status in _STATUSES:
+            outcome = code.retriable.decide(ConditionFacts(status=status))
+            outcomes.setdefault(outcome, []).append(status)
+        for outcome, statuses in outcomes.items():
+            here = TRUE if len(outcomes) == 1 else in_statuses(statuses)
+            if len(outcome) == 1:
+                wrong = "false" if outcome[0] else "true"
+                has_wrong = any_true(
+                    f"faultspec_flag_{number} = {quote(wrong)}"
+                    for number, _ in enumerate(facts.flags)
+                )
+                conditions.append(all_true((is_code, here, has_wrong)))
+            elif reads and outcome:
+                exact = False
+                conditions.append(all_true((is_code, here, present)))
+    sql = any_true(conditions)
+    return _of_body(facts, sql) if exact else Predicate(sql, exact=False, note=_FACTS_NOTE)
+
+
+def _judge_fixed(facts: Facts) -> Predicate | None:
+    if not _has_code(facts):
+        return None
+    conditions = []
+    for code in (each for each in facts.taxonomy.codes.values() if each.live):
+        allowed: dict[str, tuple[object, ...]] = {
+            slot: tuple(values) for slot, values in code.facts.items() if values
+        }
+        if code.boundaries:
+            allowed["boundary"] = code.boundaries
+        if code.domain is not None:
+            allowed["domain"] = (code.domain,)
+        for slot, values in allowed.items():
+            if slot in facts.slots:
+                is_code = one_of("faultspec_code", [str(code.wire)])
+                texts = [value for value in values if isinstance(value, str)]
+                wrong = f"NOT ({one_of(f'faultspec_{slot}', texts)})"
+                if len(texts) < len(values):  # numbers and flags are no texts
+                    wrong = TRUE
+                present = f"faultspec_{slot} IS NOT NULL" if texts else TRUE
+                conditions.append(all_true((is_code, present, wrong)))
+    return Predicate(any_true(conditions), exact=False, note=_FIXED_NOTE)
+
+
+_FIXED_NOTE = "A value that no declaration has is one of `envelope/types`."
+
+
+# Bodies.
+
+
+def _judge_surface(facts: Facts) -> Predicate | None:
+    if facts.kind.method is None:
+        return Predicate("faultspec_surface IS NULL", exact=False, note=_METHOD_NOTE)
+    return Predicate(
+        all_true(("faultspec_surface IS NULL", "faultspec_verb IS NOT NULL"))
+    )
+
+
+_METHOD_NOTE = "Without the method, the judge does not decide it."
+
+
+def _judge_json(facts: Facts) -> Predicate | None:
+    if not facts.has_body:
+        return None
+    sql = all_true(
+        (
+            "faultspec_surface IS NOT NULL AND faultspec_body IS NOT NULL",
+            any_true(("faultspec_json IS NULL", "faultspec_repeats")),
+        )
+    )
+    return Predicate(sql, exact=False, note=_JSON_NOTE)
+
+
+_JSON_NOTE = "A name that occurs twice, in different objects, looks like a repeated member."
+
+
+def _judge_media_type(facts: Facts) -> Predicate | None:
+    if not facts.has_headers:
+        return None
+    end = text_end(facts.dialect.syntax)
+    value = facts.header_value("Content-Type")
+    conditions = []
+    for claim in facts.readable:
+        types = "|".join(
+            _either_case(media_type) for media_type in claim.envelopes[0].media_types
+        )
+        pattern = rf"^[ \t]*(?:{types})[ \t]*(?:;[ \t]*[cC][hH][aA][rR][sS][eE][tT]=[uU][tT][fF]-?8[ \t]*)?{end}"
+        conditions.append(
+            all_true(
+                (
+                    f"faultspec_surface = {quote(claim.surface.name)}",
+                    f"NOT ({facts.matches(f'({value})', pattern)})",
+                )
+            )
+        )
+    sql = all_true(("faultspec_header_names IS NOT NULL", any_true(conditions)))
+    return Predicate(sql, exact=False, note=_MEDIA_TYPE_NOTE)
+
+
+_MEDIA_TYPE_NOTE = "A body that is not JSON is one of `envelope/json`; parameters are left to the judge."
+
+
+def _either_case(text: str) -> str:
+    return "".join(
+        f"[{each.upper()}{each.lower()}]" if each.isalpha() else f"\\{each}" if each in ".+*" else each
+        for each in text
+    )
+
+
+def _judge_ids(facts: Facts) -> Predicate | None:
+    conditions = []
+    exact = True
+    for claim in facts.readable:
+        surface = f"faultspec_surface = {quote(claim.surface.name)}"
+        slots = facts.contract.slots[claim.envelopes[0].name]
+        for slot, schema in slots.items():
+            if slot not in slot_places(claim.envelopes[0].shape):
+                continue
+            nested = any(
+                part is not schema and (part.format or part.pattern)
+                for part in schema.nested_schemas()
+            )
+            if nested:
+                exact = False
+                conditions.append(surface)
+            elif (schema.format or schema.pattern) and slot in facts.slots:
+                valid = _valid_text(schema, f"faultspec_{slot}", facts)
+                exact = exact and valid.exact
+                present = f"faultspec_{slot} IS NOT NULL"
+                conditions.append(all_true((surface, present, f"NOT ({valid.sql})")))
+    if not conditions:
+        return None
+    sql = any_true(conditions)
+    return _of_body(facts, sql) if exact else Predicate(sql, exact=False, note=_FORMAT_NOTE)
+
+
+_FORMAT_NOTE = "A format that no expression decides, and one inside a value, are left to the judge."
+
+
+def _valid_text(schema: Schema, expression: str, facts: Facts) -> Predicate:
+    """Whether a text surely has a format and a pattern."""
+    syntax = facts.dialect.syntax
+    parts, exact = [TRUE], not (schema.types and "string" not in schema.types)
+    if schema.format:
+        formats = _valid_formats(schema.format, expression, facts)
+        exact = exact and formats.exact
+        parts.append(formats.sql)
+    if schema.pattern:
+        pattern = _anchored(schema.pattern, syntax)
+        exact = exact and pattern is not None
+        parts.append(FALSE if pattern is None else facts.matches(expression, pattern))
+    return Predicate(all_true(parts), exact)
+
+
+def _valid_formats(formats: Sequence[str], expression: str, facts: Facts) -> Predicate:
+    """Whether a text surely has one of the formats."""
+    if any(name not in FORMATS for name in formats):
+        return Predicate(TRUE)
+    found, exact = [], True
+    for name in formats:
+        pattern, sure = _format_expression(name, facts.dialect.syntax)
+        exact = exact and sure
+        if pattern is not None:
+            found.append(facts.matches(expression, pattern))
+    return Predicate(any_true(found), exact)
+
+
+def _format_expression(name: str, syntax: Syntax) -> tuple[str | None, bool]:
+    """An expression of texts that have a format, and whether all of them match."""
+    if name in ids.PATTERNS:
+        pattern = _anchored(ids.PATTERNS[name], syntax)
+        return pattern, pattern is not None
+    return _SURE.get(name, lambda _: None)(syntax), False
+
+
+def _anchored(pattern: str, syntax: Syntax) -> str | None:
+    """An anchored expression of a whole text; None if it is another, or has no translation."""
+    inner = re.fullmatch(r"\^(.*)\$", pattern, re.DOTALL)
+    if inner is None or re.search(r"[\^$]", re.sub(r"\\.|\[(?:\\.|[^\]])*\]", "", inner[1])):
+        return None
+    try:
+        re.compile(inner[1])
+    except re.error:
+        return None
+    return translate_whole(inner[1], syntax, re.ASCII)
+
+
+#: Texts that surely have a format. Others may have it too.
+_SURE: Mapping[str, Callable[[Syntax], str | None]] = {
+    # Up to 115 days, in seconds.
+    "retry-after": lambda syntax: f"^[0-9]{{1,7}}{text_end(syntax)}",
+    "etag": lambda syntax: f'^(?:W/)?"[!#-~]*"{text_end(syntax)}',
+    "methods": lambda syntax: f"^[A-Z]+(?:, ?[A-Z]+)*{text_end(syntax)}",
+    "challenge": lambda syntax: (
+        f'^[A-Za-z]+(?: [a-z]+="[A-Za-z0-9 ._:/-]*"(?:, ?[a-z_]+="[A-Za-z0-9 ._:/-]*")*)?'
+        f"{text_end(syntax)}"
+    ),
+    "deprecation": lambda syntax: f"^@[0-9]{{1,15}}{text_end(syntax)}",
+    "uri": lambda syntax: f"^[A-Za-z][A-Za-z0-9+.-]*:[!-~]*{text_end(syntax)}",
+}
+
+
+# Headers.
+
+_HEADER_NOTE = (
+    "Exact for a header that is missing or forbidden. A date, a list and a value in another than "
+    "the simplest form are left to the judge."
+)
+
+
+def _judge_header(facts: Facts, name: str) -> Predicate | None:
+    if not facts.has_headers:
+        return None
+    taxonomy = facts.taxonomy
+    codes = [code for code in taxonomy.codes.values() if _has_own_rules(facts, code, name)]
+    wires = _wires(facts, codes) if _has_code(facts) else []
+    other = f"(faultspec_code IS NULL OR NOT ({one_of('faultspec_code', wires)}))"
+    branches = [(None, TRUE if not wires else other)]
+    branches += [
+        (code, one_of("faultspec_code", [str(code.wire)])) for code in (codes if wires else ())
+    ]
+    surfaces = [claim for claim in facts.readable if claim.surface.headers]
+    plain = [claim.surface.name for claim in surfaces]
+    elsewhere = f"(faultspec_surface IS NULL OR NOT ({one_of('faultspec_surface', plain)}))"
+    places = [(None, TRUE if not plain else elsewhere)]
+    places += [
+        (claim.surface, f"faultspec_surface = {quote(claim.surface.name)}") for claim in surfaces
+    ]
+    conditions = [
+        all_true((of_code, of_surface, in_statuses(statuses), _breaks_rules(rules, facts)))
+        for code, of_code in branches
+        for surface, of_surface in places
+        for rules, statuses in _rules_by_status(facts, code, surface, name)
+    ]
+    given = "faultspec_header_names IS NOT NULL"
+    if not facts.has_body:
+        given = all_true((given, "faultspec_code IS NOT NULL")) if _has_code(facts) else FALSE
+    return Predicate(all_true((given, any_true(conditions))), exact=False, note=_HEADER_NOTE)
+
+
+def _has_own_rules(facts: Facts, code: Code, name: str) -> bool:
+    rules = (*code.headers, *(rule for rule in facts.taxonomy.every_header_rule() if rule.codes))
+    return any(
+        rule.name.lower() == name and (rule in code.headers or code.name in rule.codes)
+        for rule in rules
+    )
+
+
+def _rules_by_status(
+    facts: Facts, code: Code | None, surface: object, name: str
+) -> Iterator[tuple[tuple[HeaderRule, ...], list[int]]]:
+    """The rules of a header, and the statuses under which they hold."""
+
+    def rules_at(status: int) -> tuple[HeaderRule, ...]:
+        return tuple(
+            rule
+            for rule in facts.taxonomy.header_rules(code, status, surface)  # type: ignore[arg-type]
+            if rule.name.lower() == name
+        )
+
+    found: dict[tuple[HeaderRule, ...], list[int]] = {}
+    for status in _STATUSES:
+        if rules := rules_at(status):
+            found.setdefault(rules, []).append(status)
+    yield from found.items()
+
+
+def _breaks_rules(rules: tuple[HeaderRule, ...], facts: Facts) -> str:
+    """Whether a header breaks its rules, or may break them."""
+    name, presence = rules[-1].name, rules[-1].presence
+    present = facts.header_is_present(name)
+    if presence == "forbidden":
+        return present
+    value = facts.header_value(name)
+    sound = [facts.header_is_plain(name)]
+    for rule in rules:
+        sound.append(_keeps_form(rule, value, facts))
+    wrong = f"{present} AND NOT ({is_true(all_true(sound))})"
+    return wrong if presence == "optional" else any_true((f"NOT ({present})", wrong))
+
+
+def _keeps_form(rule: HeaderRule, value: str, facts: Facts) -> str:
+    """Whether the value of a header surely keeps a rule."""
+    if rule.value is not None:
+        return FALSE
+    parts = []
+    if rule.format:
+        parts.append(_valid_formats(rule.format, f"({value})", facts).sql)
+    if "methods" in rule.format:
+        # A 405 must not list the refused method.
+        parts.append("faultspec_status <> 405")
+        parts.append(TRUE)
+    if rule.token:
+        token = re.escape(rule.token.lower()).replace("\\-", "-")
+        # A list of directives without arguments, none of which contradicts another.
+        end = text_end(facts.dialect.syntax)
+        found = facts.matches(f"LOWER({value})", f"(?:^|,)[ \\t]*{token}[ \\t]*(?:,|{end})")
+        others = facts.matches(f"LOWER({value})", '["\\\\=]|public')
+        parts += [found, f"NOT {others}"]
+    if rule.equals is not None and not _is_echo(rule, facts):
+        slot = f"faultspec_{rule.equals}"
+        if rule.equals not in facts.slots:
+            return FALSE
+        parts.append(f"{slot} IS NOT NULL AND {slot} = {value}")
+    return all_true(parts)
+
+
+def _is_echo(rule: HeaderRule, facts: Facts) -> bool:
+    """Whether another clause compares the header with the slot, wherever there is one."""
+    return all(
+        rule.name.lower() in {(field.echo or "").lower(), (field.mirror or "").lower()}
+        for envelope in facts.taxonomy.envelopes.values()
+        if (field := envelope.fields.get(rule.equals or "")) is not None
+    ) and all(
+        rule.equals in envelope.fields or rule.equals not in slot_places(envelope.shape)
+        for envelope in facts.taxonomy.envelopes.values()
+    )
+
+
+# Leaks.
+
+_LEAK_NOTE = (
+    "The expressions lack what RE2 lacks, and no program checks what they find. A text with tags, "
+    "escapes or an encoding is left to the judge."
+)
+
+
+def _judge_leaks(facts: Facts, kind: str) -> Predicate | None:
+    if not facts.has_body and "message" not in facts.kind.slots:
+        return None
+    syntax = facts.dialect.syntax
+    sources = [(each.expression, each.flags) for each in DETECTORS[kind]]
+    if kind == "internal-name":
+        sources += [(each.expression, each.flags) for each in facts.contract.names]
+    found: list[str] = []
+    for expression, flags in sources:
+        part = widen_part(expression, syntax, flags)
+        if part is None:
+            return Predicate(TRUE, exact=False, note=_LEAK_NOTE)
+        found.append(part)
+    searched = [facts.matches("faultspec_text", "|".join(each)) for each in _chunks(found)]
+    sql = any_true(("faultspec_dressed", *searched))
+    return Predicate(sql, exact=False, note=_LEAK_NOTE)
+
+
+def _chunks(parts: Iterable[str]) -> Iterator[list[str]]:
+    """Parts of one expression each, none of them too long to search fast."""
+    chunk: list[str] = []
+    for part in dict.fromkeys(parts):
+        if chunk and sum(map(len, chunk)) + len(chunk) + len(part) > _EXPRESSION:
+            yield chunk
+            chunk = []
+        chunk.append(part)
+    if chunk:
+        yield chunk
+
+
+def searches_texts(facts: Facts) -> bool:
+    """Whether a clause about leaks applies."""
+    return facts.taxonomy.privacy is not None and bool(facts.taxonomy.privacy.detectors)
+
+
+DECIDED: Mapping[str, SqlClause] = {
+    "surface/known": SqlClause(_judge_surface, _METHOD_NOTE),
+    CRASH: SqlClause(_judge_crash),
+    "envelope/media-type": SqlClause(_judge_media_type, _MEDIA_TYPE_NOTE),
+    "envelope/json": SqlClause(_judge_json, _JSON_NOTE),
+    "code/declared": SqlClause(_judge_declared),
+    "code/reserved": SqlClause(_judge_reserved),
+    "code/operation": SqlClause(_judge_operation, "A code of an operation is left to the judge."),
+    "code/status": SqlClause(_judge_code_status, _FACTS_NOTE),
+    "boundary/allowed": SqlClause(_judge_fixed, _FIXED_NOTE),
+    "retriable/agrees": SqlClause(_judge_flag, _FACTS_NOTE),
+    "ids/format": SqlClause(_judge_ids, _FORMAT_NOTE),
+}
+"""The clauses that SQL decides, but for those of headers and leaks, which `find_clause` adds."""

@@ -1,0 +1,158 @@
+"""The dialects of SQL: how each spells what they do not share.
+
+The views are written once, in the dialect of DuckDB, with functions `FS_…` for what engines spell
+in their own way. sqlglot translates the rest.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from faultspec.targets.sql_expressions import Syntax
+
+Spelling = Callable[[Sequence[str]], str]
+"""A function of the arguments, as SQL of the dialect, to the call in it. A path of JSON is a text
+such as ``'$.error.code'``."""
+
+#: A name in front of a value, in a text of JSON.
+NAME = r'"(?:[^"\\]|\\.)*"[ \t\r\n]*:'
+
+
+class Dialect(NamedTuple):
+    """A dialect. ``spellings``: by the name of a function. ``preamble``: statements before the
+    views. ``remark``: a limit of the engine, as a sentence; empty if there is none.
+    """
+
+    name: str
+    syntax: Syntax
+    spellings: Mapping[str, Spelling]
+    preamble: tuple[str, ...] = ()
+    remark: str = ""
+
+    def translate(self, statement: str) -> str:
+        """A statement of DuckDB with functions `FS_…` in this dialect."""
+        sqlglot: Any = import_module("sqlglot")
+        expressions: Any = import_module("sqlglot.expressions")
+        tree = sqlglot.parse_one(statement, read="duckdb")
+        calls = [
+            node for node in tree.find_all(expressions.Anonymous) if node.name.startswith("FS_")
+        ]
+        for node in reversed(calls):  # the inner ones come last
+            arguments = [each.sql(dialect=self.name) for each in node.expressions]
+            spelled = self.spellings[node.name.removeprefix("FS_").lower()](arguments)
+            node.replace(sqlglot.parse_one(spelled, read=self.name))
+        text: str = tree.sql(dialect=self.name, pretty=True)
+        return text
+
+
+def _keys(path: str) -> str:
+    """A path of JSON as an array of keys, as PostgreSQL writes one."""
+    return "'{" + ",".join(path.strip("'").split(".")[1:]) + "}'"
+
+
+_DUCKDB: Mapping[str, Spelling] = {
+    "json": lambda a: f"CASE WHEN json_valid({a[0]}) THEN {a[0]} END",
+    "text": lambda a: f"json_extract_string({a[0]}, {a[1]})",
+    "is_string": lambda a: f"json_type({a[0]}, {a[1]}) = 'VARCHAR'",
+    "is_boolean": lambda a: f"json_type({a[0]}, {a[1]}) = 'BOOLEAN'",
+    "inner": lambda a: (
+        f"CASE WHEN json_valid({a[0]}) THEN json_extract_string({a[0]}, {a[1]}) END"
+    ),
+    "matches": lambda a: f"regexp_matches({a[0]}, {a[1]})",
+    "find": lambda a: f"NULLIF(regexp_extract({a[0]}, {a[1]}, 1), '')",
+    "replace": lambda a: f"regexp_replace({a[0]}, {a[1]}, {a[2]}, 'g')",
+    "repeats": lambda a: (
+        f"len(regexp_extract_all({a[0]}, {a[1]})) <> "
+        f"list_unique(regexp_extract_all({a[0]}, {a[1]}))"
+    ),
+    "bytes": lambda a: f"strlen({a[0]})",
+    "character": lambda a: f"chr({a[0]})",
+}
+
+_POSTGRES: Mapping[str, Spelling] = {
+    "json": lambda a: f"faultspec_json({a[0]})",
+    "text": lambda a: f"({a[0]} #>> {_keys(a[1])})",
+    "is_string": lambda a: f"(json_typeof({a[0]} #> {_keys(a[1])}) = 'string')",
+    "is_boolean": lambda a: f"(json_typeof({a[0]} #> {_keys(a[1])}) = 'boolean')",
+    "inner": lambda a: f"(faultspec_json({a[0]}) #>> {_keys(a[1])})",
+    "matches": lambda a: f"({a[0]} ~ {a[1]})",
+    "find": lambda a: f"NULLIF((regexp_match({a[0]}, {a[1]}))[1], '')",
+    "replace": lambda a: f"regexp_replace({a[0]}, {a[1]}, {a[2]}, 'g')",
+    "repeats": lambda a: (
+        f"(SELECT count(*) <> count(DISTINCT name[1]) FROM regexp_matches({a[0]}, {a[1]}, 'g') "
+        "AS name)"
+    ),
+    "bytes": lambda a: f"octet_length({a[0]})",
+    "character": lambda a: f"chr({a[0]})",
+}
+
+_SPARK: Mapping[str, Spelling] = {
+    "json": lambda a: f"try_parse_json({a[0]})",
+    "text": lambda a: f"try_variant_get({a[0]}, {a[1]}, 'string')",
+    "is_string": lambda a: (
+        f"(schema_of_variant(try_variant_get({a[0]}, {a[1]}, 'variant')) = 'STRING')"
+    ),
+    "is_boolean": lambda a: (
+        f"(schema_of_variant(try_variant_get({a[0]}, {a[1]}, 'variant')) = 'BOOLEAN')"
+    ),
+    "inner": lambda a: f"get_json_object({a[0]}, {a[1]})",
+    "matches": lambda a: f"({a[0]} RLIKE {a[1]})",
+    "find": lambda a: f"NULLIF(regexp_extract({a[0]}, {a[1]}, 1), '')",
+    "replace": lambda a: f"regexp_replace({a[0]}, {a[1]}, {a[2]})",
+    "repeats": lambda a: (
+        f"(size(regexp_extract_all({a[0]}, {a[1]}, 0)) <> "
+        f"size(array_distinct(regexp_extract_all({a[0]}, {a[1]}, 0))))"
+    ),
+    "bytes": lambda a: f"octet_length({a[0]})",
+    "character": lambda a: f"char({a[0]})",
+}
+
+_BIGQUERY: Mapping[str, Spelling] = {
+    "json": lambda a: f"SAFE.PARSE_JSON({a[0]}, wide_number_mode => 'round')",
+    "text": lambda a: f"JSON_VALUE({a[0]}, {a[1]})",
+    "is_string": lambda a: f"(JSON_TYPE(JSON_QUERY({a[0]}, {a[1]})) = 'string')",
+    "is_boolean": lambda a: f"(JSON_TYPE(JSON_QUERY({a[0]}, {a[1]})) = 'boolean')",
+    "inner": lambda a: f"COALESCE(JSON_VALUE({a[0]}, {a[1]}), JSON_QUERY({a[0]}, {a[1]}))",
+    "matches": lambda a: f"REGEXP_CONTAINS({a[0]}, {a[1]})",
+    "find": lambda a: f"NULLIF(REGEXP_EXTRACT({a[0]}, {a[1]}), '')",
+    "replace": lambda a: f"REGEXP_REPLACE({a[0]}, {a[1]}, {a[2]})",
+    "repeats": lambda a: (
+        f"(SELECT COUNT(*) <> COUNT(DISTINCT name) "
+        f"FROM UNNEST(REGEXP_EXTRACT_ALL({a[0]}, {a[1]})) AS name)"
+    ),
+    "bytes": lambda a: f"BYTE_LENGTH({a[0]})",
+    "character": lambda a: f"CODE_POINTS_TO_STRING([{a[0]}])",
+}
+
+_PARSE = """\
+CREATE OR REPLACE FUNCTION faultspec_json(body text) RETURNS json AS $$
+BEGIN
+  RETURN body::json;
+EXCEPTION WHEN others THEN
+  RETURN NULL;
+END
+$$ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE"""
+
+DIALECTS: Mapping[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect("duckdb", "re2", _DUCKDB),
+        Dialect(
+            "postgres",
+            "posix",
+            _POSTGRES,
+            preamble=(_PARSE,),
+            remark="It runs on PostgreSQL 15 and later, and adds the function `faultspec_json`.",
+        ),
+        Dialect(
+            "spark", "java", _SPARK, remark="It needs Spark 4: `try_parse_json` came with it."
+        ),
+        Dialect(
+            "bigquery",
+            "re2",
+            _BIGQUERY,
+            remark="It is parsed and translated, but no test of faultspec runs it on BigQuery.",
+        ),
+    )
+}
+"""The dialects by name, which is also that of sqlglot."""

@@ -1,0 +1,542 @@
+"""The facts of a row, as SQL: what a kind of records says of its columns, and what the surfaces of
+a taxonomy read in them.
+
+The SQL is that of DuckDB with the functions of `sql_dialects`. A row that SQL does not read as the
+judge does is *blind*: each clause selects it, and the judge decides.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from faultspec.contract.model import Claim, Contract
+from faultspec.language.model import Envelope, Match, Operation, RecordingRule, Taxonomy
+from faultspec.language.routes import plain_route
+from faultspec.runtime.nodes import Array, Object, Slot, slot_places, walk
+from faultspec.runtime.pointers import steps
+from faultspec.runtime.reading import DEEPEST
+from faultspec.targets.sql_dialects import Dialect
+from faultspec.targets.sql_expressions import any_of, text_end, translate_whole
+
+_STATUSES = range(100, 600)
+
+#: Characters of a body beyond which the judge searches it as raw text, or finds it too large.
+_LARGEST = 200_000
+
+_METHODS = "GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TRACE"
+
+_SPACE = r"[ \t\r\n]*"
+
+TRUE, FALSE = "TRUE", "FALSE"
+
+
+def quote(text: str) -> str:
+    """A literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def column(name: str) -> str:
+    """The name of a column."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def any_true(conditions: Iterable[str]) -> str:
+    """The disjunction of conditions."""
+    found = list(dict.fromkeys(each for each in conditions if each != FALSE))
+    if TRUE in found:
+        return TRUE
+    return " OR ".join(f"({each})" for each in found) or FALSE
+
+
+def all_true(conditions: Iterable[str]) -> str:
+    """The conjunction of conditions."""
+    found = list(dict.fromkeys(each for each in conditions if each != TRUE))
+    if FALSE in found:
+        return FALSE
+    return " AND ".join(f"({each})" for each in found) or TRUE
+
+
+def one_of(expression: str, texts: Iterable[str]) -> str:
+    """Whether an expression has one of the texts."""
+    listed = ", ".join(map(quote, texts))
+    return f"{expression} IN ({listed})" if listed else FALSE
+
+
+def in_statuses(statuses: Iterable[int]) -> str:
+    """Whether the status of the row is one of these."""
+    runs: list[tuple[int, int]] = []
+    for status in sorted(set(statuses)):
+        if runs and status == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], status)
+        else:
+            runs.append((status, status))
+    single = [str(low) for low, high in runs if low == high]
+    parts = [f"faultspec_status IN ({', '.join(single)})"] if single else []
+    parts += [f"faultspec_status BETWEEN {low} AND {high}" for low, high in runs if low < high]
+    return any_true(parts)
+
+
+def is_true(condition: str) -> str:
+    """The condition, in which an unknown value counts as false."""
+    return condition if condition in (TRUE, FALSE) else f"COALESCE({condition}, FALSE)"
+
+
+def json_path(pointer: str) -> str | None:
+    """A JSON Pointer as a path of JSON; None if a key has signs that engines quote differently."""
+    keys = steps(pointer)
+    if not all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key) for key in keys):
+        return None
+    return "$" + "".join(f".{key}" for key in keys)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts of the rows of one kind.
+
+    ``kind``: says which column has what. ``contract``: that of the taxonomy.
+    """
+
+    contract: Contract
+    kind: RecordingRule
+    dialect: Dialect
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        return self.contract.taxonomy
+
+    # What the kind gives.
+
+    @property
+    def has_body(self) -> bool:
+        """Whether rows have whole bodies."""
+        return self.kind.response.body is not None
+
+    @property
+    def has_headers(self) -> bool:
+        """Whether rows have the headers of answers."""
+        return self.kind.response.headers is not None
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the kind reads, each once."""
+        pointers = (
+            *self.kind.when,
+            self.kind.status,
+            self.kind.url,
+            self.kind.method,
+            self.kind.route,
+            self.kind.elapsed[0] if self.kind.elapsed else None,
+            self.kind.request.headers,
+            self.kind.request.body,
+            self.kind.response.headers,
+            self.kind.response.body,
+            *self.kind.slots.values(),
+        )
+        return tuple(dict.fromkeys(steps(each)[0] for each in pointers if each is not None))
+
+    def value(self, pointer: str | None) -> str:
+        """The text at a pointer of the record."""
+        if pointer is None:
+            return "CAST(NULL AS TEXT)"
+        name, *inner = steps(pointer)
+        text = f"CAST({column(name)} AS TEXT)"
+        if not inner:
+            return text
+        return f"FS_INNER({text}, {quote('$' + ''.join(f'.{key}' for key in inner))})"
+
+    # Stages of the view.
+
+    def source_columns(self) -> Iterator[tuple[str, str]]:
+        """Name and expression of what is taken from the table."""
+        yield "faultspec_status_text", self.value(self.kind.status)
+        yield "faultspec_url", self.value(self.kind.url)
+        yield "faultspec_verb", self.value(self.kind.method)
+        yield "faultspec_route", self.value(self.kind.route)
+        yield "faultspec_headers", self.value(self.kind.response.headers)
+        yield "faultspec_body", self.value(self.kind.response.body)
+        for slot, pointer in self.kind.slots.items():
+            yield f"faultspec_slot_{slot}", self.value(pointer)
+
+    def is_of_kind(self) -> str:
+        """Whether a row of the table is a record of the kind, with the status of an answer."""
+        return all_true(
+            (
+                self.matches(self.value(self.kind.status), "^[1-5][0-9][0-9]" + self._end),
+                f"{self.value(self.kind.url)} IS NOT NULL",
+                *(
+                    f"{self.value(pointer)} = {quote(wanted if isinstance(wanted, str) else json.dumps(wanted))}"
+                    for pointer, wanted in self.kind.when.items()
+                ),
+            )
+        )
+
+    def read_columns(self) -> Iterator[tuple[str, str]]:
+        """Name and expression of what is read in the columns."""
+        yield "faultspec_status", "CAST(faultspec_status_text AS INTEGER)"
+        starts = self.matches("faultspec_url", f"^(?:{_METHODS}) ")
+        yield (
+            "faultspec_method",
+            "UPPER(CASE WHEN faultspec_verb IS NOT NULL AND faultspec_verb <> '' THEN faultspec_verb "
+            f"WHEN {starts} THEN {self.find('faultspec_url', f'^({_METHODS}) ')} END)",
+        )
+        target = (
+            f"CASE WHEN {starts} "
+            f"THEN COALESCE({self.find('faultspec_url', f'^(?:{_METHODS}) ([^ ]*)')}, '') "
+            "ELSE faultspec_url END"
+        )
+        # RFC 3986, 3: a scheme and an authority, the path, and the query or the fragment.
+        path = self.find(
+            f"({target})", r"^(?:[A-Za-z][A-Za-z0-9+.\-]*://[^/?#]*)?([^?#]*)"
+        )
+        yield "faultspec_path", f"COALESCE({path}, '/')"
+        body = "faultspec_body"
+        odd = self._has_odd_escapes(body)
+        parsed = f"CASE WHEN NOT ({odd}) AND {self.matches(body, _SPACE_START)} THEN {body} END"
+        yield "faultspec_json", f"FS_JSON({parsed})" if self.has_body else "CAST(NULL AS TEXT)"
+        yield (
+            "faultspec_header_names",
+            f"CASE WHEN {self.matches('faultspec_headers', _OBJECT_START)} "
+            f"THEN faultspec_headers END",
+        )
+
+    def fact_columns(self) -> Iterator[tuple[str, str]]:
+        """Name and expression of what the surfaces read."""
+        yield "faultspec_surface", self._surface()
+        yield "faultspec_blind", is_true(self._is_blind())
+
+    @cached_property
+    def slots(self) -> tuple[str, ...]:
+        """The slots whose values are columns: texts and flags of an error."""
+        wanted = {"code", "boundary", "domain", "retriable", "details"}
+        for code in self.taxonomy.every_code():
+            wanted |= code.facts.keys()
+        for claim in self.readable:
+            wanted |= {
+                slot
+                for slot, schema in self.contract.slots[claim.envelopes[0].name].items()
+                if schema.format or schema.pattern
+            }
+            wanted |= {
+                rule.equals
+                for rule in self.taxonomy.every_header_rule()
+                if rule.equals is not None
+            }
+        found = {
+            slot
+            for claim in self.readable
+            for slot in slot_places(claim.envelopes[0].shape)
+            if slot in wanted
+        }
+        return tuple(sorted(found))
+
+    def slot_columns(self) -> Iterator[tuple[str, str]]:
+        """Name and expression of the text in each slot; that of a slot which is no text is NULL."""
+        for slot in self.slots:
+            if slot != "details":
+                yield f"faultspec_{slot}", self._slot(slot)
+        for number, (path, name) in enumerate(self.flags):
+            yield f"faultspec_flag_{number}", self._flag(path, name)
+
+    @cached_property
+    def flags(self) -> tuple[tuple[str, str | None], ...]:
+        """The places of the retry flag: a slot, and a key in it."""
+        if not self.readable:
+            return ()
+        own: tuple[tuple[str, str | None], ...] = ()
+        if "retriable" in self.slots:
+            own = (("retriable", None),)
+        if "details" in self.slots:
+            own += tuple(("details", key) for key in self.taxonomy.flag_keys)
+        return own
+
+    def has_slots(self) -> str:
+        """Whether the row has a body, or a slot of the envelope."""
+        if self.has_body:
+            return "faultspec_body IS NOT NULL"
+        return any_true(f"faultspec_slot_{slot} IS NOT NULL" for slot in self.kind.slots)
+
+    # Parts of expressions.
+
+    @property
+    def _end(self) -> str:
+        return text_end(self.dialect.syntax)
+
+    def matches(self, expression: str, pattern: str) -> str:
+        """Whether a part of the text matches."""
+        return f"FS_MATCHES({expression}, {quote(pattern)})"
+
+    def find(self, expression: str, pattern: str) -> str:
+        """The first group of the first match; NULL if there is none, or it is empty."""
+        return f"FS_FIND({expression}, {quote(pattern)})"
+
+    def header_is_present(self, name: str) -> str:
+        """Whether the answer has a header."""
+        return self.matches("faultspec_header_names", f'"{self._header(name)}"{_SPACE}:')
+
+    def header_is_plain(self, name: str) -> str:
+        """Whether the header has one value, a text without escapes or a number."""
+        header = self._header(name)
+        value = rf'(?:"[^"\\]*"|-?[0-9.]+){_SPACE}[,\}}]'
+        once = self.matches("faultspec_header_names", f'"{header}"{_SPACE}:{_SPACE}{value}')
+        twice = self.matches(
+            "faultspec_header_names", f'"{header}"{_SPACE}:(?:.|[\\r\\n])*"{header}"{_SPACE}:'
+        )
+        return f"{once} AND NOT {twice}"
+
+    def header_value(self, name: str) -> str:
+        """The value of a plain header; empty if it is missing."""
+        header = self._header(name)
+        text = self.find("faultspec_header_names", f'"{header}"{_SPACE}:{_SPACE}"([^"\\\\]*)"')
+        number = self.find("faultspec_header_names", f'"{header}"{_SPACE}:{_SPACE}(-?[0-9.]+)')
+        return f"COALESCE({text}, {number}, '')"
+
+    def _header(self, name: str) -> str:
+        """The name of a header in either case."""
+        return "".join(
+            f"[{each.upper()}{each.lower()}]" if each.isalpha() else any_of(each, self.dialect.syntax)
+            for each in name
+        )
+
+    def _has_odd_escapes(self, expression: str) -> str:
+        """Whether a text has escapes that engines read differently: NUL, and halves of pairs."""
+        return self.matches(expression, r"\\u(?:0000|[dD][89a-fA-F])")
+
+    # Surfaces.
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """The surfaces over HTTP, in order."""
+        return tuple(each for each in self.contract.claims if each.surface.transport == "http")
+
+    @cached_property
+    def readable(self) -> tuple[Claim, ...]:
+        """The surfaces whose errors SQL can read."""
+        return tuple(each for each in self.claims if self.why_unreadable(each) is None)
+
+    def why_unreadable(self, claim: Claim) -> str | None:
+        """Why SQL does not read the errors of a surface, as a part of a sentence; None if it
+        does.
+        """
+        surface = claim.surface
+        if surface.batch is not None:
+            return "its answers have several errors"
+        if len(claim.envelopes) != 1 or claim.protocol is not None:
+            return "its errors have one of several envelopes, or none"
+        if surface.reason is not None or surface.foreign or surface.namespaces:
+            return "it allows errors of others"
+        if self._claim_condition(claim.surface.match) is None:
+            return "its requests are told apart by their bodies, headers or queries"
+        if json_path(surface.at) is None:
+            return "the place of its envelope has signs that SQL does not read"
+        return self._why_unread_envelope(claim.envelopes[0])
+
+    def _why_unread_envelope(self, envelope: Envelope) -> str | None:
+        if [codec.name for codec in envelope.codecs] != ["JSON"]:
+            return "its envelope is not JSON alone"
+        if envelope.places or envelope.name in self.contract.numberings:
+            return "its code is not at one place of the body"
+        for place in walk(envelope.shape):
+            if isinstance(place.node, Array) and {"code", "message"} & slot_places(
+                place.node
+            ).keys():
+                return "its envelope has a list of errors"
+            if isinstance(place.node, Object) and place.node.spread is not None:
+                return "details stand beside the members of its envelope"
+        places = slot_places(envelope.shape)
+        codes = places.get("code", ())
+        if len(codes) != 1 or not isinstance(codes[0].node, Slot):
+            return "its code is a part of a text, or at several places"
+        if any(json_path(place.path) is None for own in places.values() for place in own):
+            return "a member of its envelope has signs that SQL does not read"
+        if self.contract.numbering.kinds != {"string"}:
+            return "codes are numbers"
+        return None
+
+    def _claim_condition(self, match: Match) -> str | None:
+        """Whether a request is that of a ``match``; None if SQL cannot decide it."""
+        if match.request or match.headers or match.query:
+            return None
+        conditions = []
+        if match.methods:
+            wanted = [method.upper() for method in match.methods]
+            conditions.append(one_of("COALESCE(faultspec_method, '')", wanted))
+        if match.statuses:
+            conditions.append(
+                in_statuses(
+                    status
+                    for status in _STATUSES
+                    if any(status in wanted for wanted in match.statuses)
+                )
+            )
+        if match.routes:
+            routes = [self._route_condition(route) for route in match.routes]
+            if None in routes:
+                return None
+            conditions.append(any_true(filter(None, routes)))
+        return is_true(all_true(conditions))
+
+    def _route_condition(self, route: str) -> str | None:
+        method, expression = plain_route(route)
+        pattern = translate_whole(expression, self.dialect.syntax, re.DOTALL)
+        if pattern is None:
+            return None
+        paths = ["faultspec_path"] if self.kind.route is None else ["faultspec_path", "faultspec_route"]
+        found = any_true(is_true(self.matches(path, pattern)) for path in paths)
+        if method is None:
+            return found
+        return all_true((found, f"COALESCE(faultspec_method, '') = {quote(method)}"))
+
+    def _surface(self) -> str:
+        """The surface of the row; empty if SQL cannot decide it, NULL if there is none."""
+        branches = []
+        for claim in self.claims:
+            condition = self._claim_condition(claim.surface.match)
+            if condition is None:
+                branches.append(f"WHEN {self._may_claim(claim.surface.match)} THEN ''")
+            else:
+                branches.append(f"WHEN {condition} THEN {quote(claim.surface.name)}")
+        if not branches:
+            return "CAST(NULL AS TEXT)"
+        return f"CASE {' '.join(branches)} END"
+
+    def _may_claim(self, match: Match) -> str:
+        decided = match._replace(request={}, headers={}, query={})
+        return self._claim_condition(decided) or TRUE
+
+    def _is_blind(self) -> str:
+        """Whether the judge must read the row."""
+        unreadable = [
+            claim.surface.name for claim in self.claims if self.why_unreadable(claim) is not None
+        ]
+        surface = self._surface()
+        conditions = [
+            f"({surface}) = ''",
+            one_of(f"({surface})", unreadable),
+            "faultspec_method = 'HEAD' OR faultspec_status IN (204, 304) OR faultspec_status < 200",
+            *(self._may_be(operation) for operation in self.taxonomy.operations.values()),
+            *(
+                f"({surface}) = {quote(claim.surface.name)} AND NOT ({self._by_status(claim)})"
+                for claim in self.readable
+                if claim.surface.marks_bodies
+            ),
+        ]
+        if self.has_body:
+            body = "faultspec_body"
+            brackets = f"REPLACE(REPLACE({body}, '{{', ''), '[', '')"
+            conditions += [
+                f"LENGTH({body}) > {_LARGEST}",
+                f"LENGTH({body}) - LENGTH({brackets}) > {DEEPEST}",
+                self.matches(body, "[0-9]{255}"),
+                self._has_odd_escapes(body),
+                f"faultspec_json IS NULL AND {self.matches(body, _VALUE_START)}",
+            ]
+        if self.has_headers:
+            conditions += [self.header_is_present("Content-Encoding"), self._is_cut()]
+            conditions.append(self.matches("faultspec_headers", rf"^{_SPACE}\["))
+        return any_true(map(is_true, conditions))
+
+    def _is_cut(self) -> str:
+        """Whether the body is shorter than the answer says, so that the log has truncated it."""
+        if not self.has_body:
+            return FALSE
+        length = self.header_value("Content-Length")
+        digits = self.matches(f"({length})", f"^[0-9]{{1,9}}{self._end}")
+        longer = f"CAST({length} AS INTEGER) > FS_BYTES(faultspec_body)"
+        odd = f"{self.header_is_present('Content-Length')} AND NOT {digits}"
+        return f"CASE WHEN {digits} THEN {longer} ELSE {odd} END"
+
+    def _may_be(self, operation: Operation) -> str:
+        """Whether the row may be of an operation whose codes are not those of all."""
+        if not (operation.errors or operation.codes is not None or operation.variants):
+            return FALSE
+        claimed = (
+            self._may_claim(operation.match)
+            if any((operation.match.routes, operation.match.methods, operation.match.statuses))
+            or operation.match.reads_request
+            else FALSE
+        )
+        names = (operation.name, operation.wire)
+        named = [one_of("faultspec_url", names), one_of("faultspec_route", names)]
+        if self.kind.route is not None:
+            named.append(one_of("CONCAT(faultspec_method, ' ', faultspec_route)", names))
+        return any_true((claimed, *map(is_true, named)))
+
+    # Slots.
+
+    def _slot(self, slot: str) -> str:
+        """The text in a slot of an error on a readable surface; NULL if it is no text."""
+        branches = [
+            f"WHEN faultspec_surface = {quote(claim.surface.name)} THEN {found}"
+            for claim in self.readable
+            if (found := self._slot_on(claim, slot)) is not None
+        ]
+        return f"CASE {' '.join(branches)} END" if branches else "CAST(NULL AS TEXT)"
+
+    def _slot_on(self, claim: Claim, slot: str) -> str | None:
+        if not self.has_body:
+            return f"faultspec_slot_{slot}" if slot in self.kind.slots else None
+        path = self._path_of(claim, slot)
+        if path is None:
+            return None
+        found = f"FS_TEXT(faultspec_json, {quote(path)})"
+        return f"CASE WHEN FS_IS_STRING(faultspec_json, {quote(path)}) THEN {found} END"
+
+    def _path_of(self, claim: Claim, slot: str, key: str | None = None) -> str | None:
+        places = slot_places(claim.envelopes[0].shape).get(slot, ())
+        place = next((each for each in places if isinstance(each.node, Slot)), None)
+        if place is None:
+            return None
+        return json_path(claim.surface.at + place.path + (f"/{key}" if key else ""))
+
+    def _flag(self, slot: str, key: str | None) -> str:
+        """The text of a flag, `true` or `false`; NULL if there is none."""
+        if not self.has_body:
+            if slot not in self.kind.slots:
+                return "CAST(NULL AS TEXT)"
+            text = f"faultspec_slot_{slot}"
+            found = f"FS_INNER({text}, {quote(f'$.{key}')})" if key else text
+            return f"CASE WHEN LOWER({found}) IN ('true', 'false') THEN LOWER({found}) END"
+        branches = []
+        for claim in self.readable:
+            path = self._path_of(claim, slot, key)
+            if path is not None:
+                branches.append(
+                    f"WHEN faultspec_surface = {quote(claim.surface.name)} "
+                    f"AND FS_IS_BOOLEAN(faultspec_json, {quote(path)}) "
+                    f"THEN FS_TEXT(faultspec_json, {quote(path)})"
+                )
+        return f"CASE {' '.join(branches)} END" if branches else "CAST(NULL AS TEXT)"
+
+    def texts(self) -> Sequence[str]:
+        """What an error says: its body or its slots, and its headers."""
+        found = ["faultspec_body"] if self.has_body else []
+        found += [f"faultspec_slot_{slot}" for slot in self.kind.slots if not self.has_body]
+        return [*found, "faultspec_headers"] if self.has_headers else found
+
+    def _by_status(self, claim: Claim) -> str:
+        """Whether the status alone tells an error of the surface."""
+        return in_statuses(each for each in _STATUSES if claim.surface.is_error_status(each))
+
+    def errors(self) -> str:
+        """Whether the row is an error by its status, or may be one."""
+        by_surface = [
+            is_true(f"faultspec_surface = {quote(claim.surface.name)} AND ({by_status})")
+            for claim in self.readable
+            if (by_status := self._by_status(claim)) != FALSE
+        ]
+        return any_true(
+            (
+                *by_surface,
+                "faultspec_surface IS NULL AND faultspec_status >= 400",
+                "faultspec_blind",
+            )
+        )
+
+
+#: The beginning of a JSON object, of one or a list, and of any body that may be JSON.
+_OBJECT_START = rf"^{_SPACE}\{{"
+_SPACE_START = r"[^ \t\r\n]"
+_VALUE_START = rf"^{_SPACE}[\{{\[]"
