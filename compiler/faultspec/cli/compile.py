@@ -20,6 +20,7 @@ from faultspec.cli.project import find_project
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import load
 from faultspec.language.model import Taxonomy
+from faultspec.project import Project, find_bad_records
 from faultspec.render import Drift, settle, transaction
 from faultspec.source.tree import no_cyclic_gc
 from faultspec.targets import TargetError
@@ -89,6 +90,10 @@ def command(
         if len(taxonomies) < len(jobs):
             print_in_format(diagnostics, sources, style)
             return 2
+        bad = () if project is None else _bad_records(project, jobs, taxonomies)
+        if bad:
+            print_in_format((*diagnostics, *bad), sources | around.sources, style)
+            return 2
         try:
             # With --out, the folders are not those of the project file.
             marks = project is not None and project.gitattributes and out is None
@@ -124,6 +129,18 @@ def command(
     for message in messages:
         click.echo(message, err=True)
     return 0
+
+
+def _bad_records(
+    project: Project, jobs: Sequence[CompileJob], taxonomies: Sequence[Taxonomy]
+) -> tuple[Diagnostic, ...]:
+    """The settings of the project file that do not fit its taxonomies."""
+    known = {
+        each.path: taxonomy
+        for job, taxonomy in zip(jobs, taxonomies, strict=True)
+        if (each := project.taxonomy(job.path)) is not None
+    }
+    return tuple(find_bad_records(project, known))
 
 
 def _locate(diagnostic: Diagnostic, jobs: Sequence[CompileJob]) -> Diagnostic:

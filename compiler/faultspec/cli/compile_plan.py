@@ -29,7 +29,14 @@ from faultspec.render.ownership import refuse_irregular
 from faultspec.render.rendering import RenderedFile
 from faultspec.source import SourceError, read_bytes
 from faultspec.source.whole_file import write_whole
-from faultspec.targets import SHIPPED, CompileTarget, TargetError, default_targets
+from faultspec.targets import (
+    NO_SETTINGS,
+    SHIPPED,
+    CompileTarget,
+    TargetError,
+    TargetSettings,
+    default_targets,
+)
 from faultspec.targets.custom import targets_in
 
 #: The output folder without an argument and without a project file.
@@ -47,6 +54,7 @@ class CompileJob(NamedTuple):
     destinations: tuple[Destination, ...]
     templates: str | None = None
     declared: bool = False
+    settings: TargetSettings = NO_SETTINGS
 
     @property
     def overrides(self) -> Path | None:
@@ -104,6 +112,7 @@ def _declared_job(
         destinations=tuple(destinations),
         templates=templates,
         declared=taxonomy.declared,
+        settings=taxonomy.settings,
     )
 
 
@@ -243,6 +252,7 @@ class CompiledFolder(NamedTuple):
             self.job.source,
             self.job.overrides,
             alone=self.step.owned is None,
+            settings=self.job.settings,
         )
 
 

@@ -2,7 +2,13 @@
 
 from faultspec.project.form import PROJECT
 from faultspec.project.model import Destination, LoadedProject, Project, ProjectTaxonomy
-from faultspec.project.reading import FILE, find_project_file, parse_project, read_project
+from faultspec.project.reading import (
+    FILE,
+    find_bad_records,
+    find_project_file,
+    parse_project,
+    read_project,
+)
 
 __all__ = [
     "FILE",
@@ -11,6 +17,7 @@ __all__ = [
     "LoadedProject",
     "Project",
     "ProjectTaxonomy",
+    "find_bad_records",
     "find_project_file",
     "parse_project",
     "read_project",

@@ -18,6 +18,28 @@ _PATH = Text(
     r"(?!/)(?![A-Za-z]:)[^\\\r\n]*[^\\\s]",
     "a path relative to this file, such as `api/errors.yaml`",
 )
+_NAME = r"[A-Za-z_][A-Za-z0-9_$-]*"
+_COLUMN = Text(_NAME, "the name of a column, such as `created_at`")
+_SQL = Record(
+    "the views of the target `sql`",
+    {
+        "dialect": Key(
+            Choice(("duckdb", "postgres", "spark", "bigquery")),
+            "The dialect of SQL. Default: `duckdb`.",
+        ),
+        "record": Key(
+            Text(),
+            "The kind of `telemetry: records:` that says which column has what. Default: each kind "
+            "gets its views.",
+        ),
+        "table": Key(
+            Text(rf"{_NAME}(\.{_NAME}){{0,2}}", "the name of a table, such as `logs.access`"),
+            "The table with the exchanges. Default: a table with the name of the kind.",
+        ),
+        "time": Key(_COLUMN, "The column with the time of an exchange."),
+        "service": Key(_COLUMN, "The column with the service; the views group by it."),
+    },
+)
 _TARGET_NAME = Text(r"[a-z][a-z0-9_-]*", "the name of a target, such as `python`")
 _TAXONOMY = Record(
     "a taxonomy of the project",
@@ -26,7 +48,7 @@ _TAXONOMY = Record(
             Either((Many(_TARGET_NAME, 1), Named(_PATH, _TARGET_NAME))),
             "The targets that are compiled: each with its own folder, such as "
             "`{python: src/shop/errors}`, or a list of those that go into `out`. Default: all but "
-            "`go`, `java` and `vectors`.",
+            "`go`, `java`, `sql` and `vectors`.",
         ),
         "out": Key(
             _PATH,
@@ -37,6 +59,7 @@ _TAXONOMY = Record(
             _PATH, "A folder with templates that replace shipped ones or add targets."
         ),
         "ledger": Key(_PATH, "The ledger of the changes that `faultspec diff` accepts."),
+        "sql": Key(_SQL, "How the target `sql` writes its views of a table."),
     },
 )
 _LONGEST = Key(Integer(1), "The most characters.")

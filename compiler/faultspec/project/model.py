@@ -29,7 +29,8 @@ class ProjectTaxonomy(NamedTuple):
     """A taxonomy, and where it is compiled to. Paths are relative to the project.
 
     ``declared``: the file has `targets` or `out`, so the manifest need not say which targets are
-    compiled. ``ledger``: the file of the changes that a diff accepts.
+    compiled. ``ledger``: the file of the changes that a diff accepts. ``settings``: of
+    targets that have some, by their names.
     """
 
     path: str
@@ -37,6 +38,7 @@ class ProjectTaxonomy(NamedTuple):
     templates: str | None = None
     declared: bool = False
     ledger: str | None = None
+    settings: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.diagnostics.model import Path as Place
 from faultspec.exchange.expressions import expression_problem, slowness
 from faultspec.language import grammar
+from faultspec.language.model import Taxonomy
 from faultspec.language.prune import prune
 from faultspec.project.form import PROJECT
 from faultspec.project.model import Destination, LoadedProject, Project, ProjectTaxonomy
@@ -93,6 +94,7 @@ def _taxonomies(data: Iterable[str] | Mapping[str, Any]) -> Iterator[ProjectTaxo
             templates=settings.get("templates"),
             declared="targets" in settings or "out" in settings,
             ledger=settings.get("ledger"),
+            settings={name: settings[name] for name in ("sql",) if name in settings},
         )
 
 
@@ -329,6 +331,37 @@ def _unknown_names(loaded: LoadedProject) -> Iterator[Diagnostic]:
                 message = f"`{target}` is not a target"
                 on_key = isinstance(place[-1], str)
                 yield document.diagnostic("unknown-target", message, place, key=on_key, hint=hint)
+
+
+def find_bad_records(
+    project: Project, taxonomies: Mapping[str, Taxonomy]
+) -> Iterator[Diagnostic]:
+    """The kinds of records of `sql` that a taxonomy does not have, or that no table can have.
+
+    ``taxonomies``: by their paths in the project.
+    """
+    for index, each in enumerate(project.taxonomies):
+        name = each.settings.get("sql", {}).get("record")
+        if name is None or each.path not in taxonomies:
+            continue
+        from faultspec.targets.sql import why_no_columns
+
+        telemetry = taxonomies[each.path].telemetry
+        known = telemetry.records if telemetry is not None else {}
+        problem = why_no_columns(known[name]) if name in known else "is not a kind of records"
+        if problem is None:
+            continue
+        usable = tuple(kind.name for kind in known.values() if why_no_columns(kind) is None)
+        hint = f"the kinds with columns are {', '.join(usable)}"
+        if not usable:
+            hint = "declare a kind under `telemetry: records:`, with pointers such as `/status`"
+        yield project.document.diagnostic(
+            "bad-record",
+            f"`{name}` {problem}",
+            _place(project, index, "sql", "record"),
+            key=False,
+            hint=grammar.closest(name, usable) or hint,
+        )
 
 
 def find_unknown_rules(project: Project, others: Iterable[str] = ()) -> Iterator[Diagnostic]:

@@ -21,7 +21,14 @@ from faultspec.language.model import Taxonomy
 from faultspec.render.environment import bytecode, environment, shipped_templates
 from faultspec.render.ownership import COPY_HEADER
 from faultspec.render.paths import path_problem
-from faultspec.targets import CompileTarget, Context, Output, TargetError
+from faultspec.targets import (
+    NO_SETTINGS,
+    CompileTarget,
+    Context,
+    Output,
+    TargetError,
+    TargetSettings,
+)
 from faultspec.targets.model import model_of
 
 RenderedFile = tuple[str, Iterable[str]]
@@ -41,11 +48,13 @@ def rendered_files(
     overrides: Path | None = None,
     *,
     alone: bool = False,
+    settings: TargetSettings = NO_SETTINGS,
 ) -> Iterator[RenderedFile]:
     """The files of the targets, one by one; raises TargetError.
 
     A path begins with the name of its target. ``alone``: the output folder is that of one target.
     It takes the place of the target's folder, and also of the folder of the package in it.
+    ``settings``: those of the project file for targets.
 
     Each file is rendered while its text is read, which must be before the next file is asked for.
     Each view is made for its target and then dropped. So a large taxonomy takes memory for one
@@ -64,7 +73,7 @@ def rendered_files(
             compiled,
             shipped=overrides is None,
         )
-        context = target.context(taxonomy, model)
+        context = target.context(taxonomy, model, settings)
         if context is None:
             continue
         package = f"{target.package(context)}/"

@@ -8,6 +8,7 @@ with a ``target.yaml`` adds another.
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic
@@ -16,6 +17,12 @@ from faultspec.targets.model import Model
 
 #: The lists of the model that a template can be rendered once for each item of.
 LISTS = ("codes", "envelopes", "statuses", "domains", "boundaries", "actions", "policies")
+
+
+TargetSettings = Mapping[str, Mapping[str, str]]
+"""The settings of targets in the project file, by the name of the target."""
+
+NO_SETTINGS: TargetSettings = MappingProxyType({})
 
 
 class TargetError(Exception):
@@ -63,6 +70,8 @@ class CompileTarget(NamedTuple):
     (``tests/targets/test_large_taxonomies.py``); None where nothing compiles the output.
 
     ``named_only``: it is compiled where it is named, not where all targets are.
+
+    ``configured``: ``view`` takes its settings of the project file too.
     """
 
     name: str
@@ -73,10 +82,17 @@ class CompileTarget(NamedTuple):
     packaged: str | None = None
     tried_codes: int | None = None
     named_only: bool = False
+    configured: bool = False
 
-    def context(self, taxonomy: Taxonomy, model: Model) -> Context | None:
-        """The values for this target's templates, or None if it has no files."""
-        view = model if self.view is None else _function(self.view)(taxonomy, model)
+    def context(
+        self, taxonomy: Taxonomy, model: Model, settings: TargetSettings = NO_SETTINGS
+    ) -> Context | None:
+        """The values for this target's templates, or None if it has no files.
+
+        ``settings``: of the project file, by target.
+        """
+        given = (settings.get(self.name, {}),) if self.configured else ()
+        view = model if self.view is None else _function(self.view)(taxonomy, model, *given)
         return None if view is None else Context(model, view)
 
     def package(self, context: Context) -> str:
@@ -105,6 +121,7 @@ def _shipped_target(
     *outputs: Output,
     packaged: str | None = None,
     named_only: bool = False,
+    configured: bool = False,
 ) -> CompileTarget:
     """A target whose view is that of its module. One with a package has files taken over
     verbatim.
@@ -119,6 +136,7 @@ def _shipped_target(
         packaged=packaged,
         tried_codes=_TRIED_CODES if packaged else None,
         named_only=named_only,
+        configured=configured,
     )
 
 
@@ -291,6 +309,13 @@ _TARGETS = (
         named_only=True,
     ),
     _shipped_target(
+        "sql",
+        "views over a table of exchanges: the clauses that each row breaks, for four engines",
+        Output("views.sql.jinja", "{{ each.name }}.sql", each="view.files"),
+        named_only=True,
+        configured=True,
+    ),
+    _shipped_target(
         "vectors",
         "answers, what a client reads in them, and its retries, as JSON: the proof of a port",
         Output("vectors.json.jinja", "vectors.json"),
@@ -309,11 +334,13 @@ def default_targets(known: Mapping[str, CompileTarget] = SHIPPED) -> Mapping[str
 
 __all__ = [
     "LISTS",
+    "NO_SETTINGS",
     "SHIPPED",
     "CompileTarget",
     "Context",
     "Model",
     "Output",
     "TargetError",
+    "TargetSettings",
     "default_targets",
 ]

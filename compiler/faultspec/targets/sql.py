@@ -5,7 +5,7 @@ A kind of records of the taxonomy (`telemetry: records:`) maps the columns, so a
 selects is a record that `faultspec audit` reads.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ from faultspec.contract.model import build_contract
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.model import RecordingRule, Taxonomy
 from faultspec.targets.model import Model
-from faultspec.targets.settings import SqlSettings, TargetSettings
 from faultspec.targets.sql_clauses import Decision, decide_clauses, searches_texts
 from faultspec.targets.sql_dialects import DIALECTS, NAME, Dialect
 from faultspec.targets.sql_facts import (
@@ -40,6 +39,11 @@ class ClauseRow(NamedTuple):
     verdict: str
     note: str
 
+    @property
+    def line(self) -> str:
+        """The clause as a line of a table in a comment."""
+        return f"{self.address:31} {self.verdict:13} {self.note}".rstrip()
+
 
 class SqlFile(NamedTuple):
     """The views of one kind of records. ``statements``: SQL without the semicolon at the end.
@@ -61,7 +65,19 @@ class SqlView(NamedTuple):
     files: tuple[SqlFile, ...]
 
 
-def view(taxonomy: Taxonomy, model: Model, settings: TargetSettings) -> SqlView | None:
+class SqlSettings(NamedTuple):
+    """How the views are written. ``table``: None for one with the name of the kind of records.
+    ``record``: the kind; None for all. ``time``, ``service``: columns that the views keep.
+    """
+
+    dialect: str = "duckdb"
+    table: str | None = None
+    record: str | None = None
+    time: str | None = None
+    service: str | None = None
+
+
+def view(taxonomy: Taxonomy, model: Model, settings: Mapping[str, str]) -> SqlView | None:
     """The views, or None without kinds of records that have columns.
 
     Raises TargetError without sqlglot.
@@ -71,7 +87,7 @@ def view(taxonomy: Taxonomy, model: Model, settings: TargetSettings) -> SqlView 
     if find_spec("sqlglot") is None:
         message = "sqlglot is not installed: pip install 'faultspec[sql]'"
         raise TargetError(Diagnostic("missing-package", message, model.source))
-    chosen = settings.sql
+    chosen = SqlSettings(**settings)
     kinds = taxonomy.telemetry.records.values() if taxonomy.telemetry is not None else ()
     used = [
         kind
@@ -102,8 +118,10 @@ def _file(facts: Facts, settings: SqlSettings) -> SqlFile:
     kind, dialect = facts.kind, facts.dialect
     decisions = decide_clauses(facts)
     table = settings.table or kind.name
+    drops = [f"DROP VIEW IF EXISTS {column(name)}" for name in reversed(_view_names(kind.name))]
     statements = [
         *dialect.preamble,
+        *(() if dialect.replaces_views else drops),
         *(
             dialect.translate(statement)
             for statement in (
@@ -118,7 +136,11 @@ def _file(facts: Facts, settings: SqlSettings) -> SqlFile:
         for claim in facts.claims
         if (reason := facts.why_unreadable(claim)) is not None
     ]
-    rows = [ClauseRow(each.clause.address, each.verdict, each.note) for each in decisions]
+    rows = [
+        ClauseRow(each.clause.address, each.verdict, each.note)
+        for each in decisions
+        if not each.clause.relation
+    ]
     return SqlFile(
         name=kind.name,
         dialect=dialect.name,
@@ -128,6 +150,10 @@ def _file(facts: Facts, settings: SqlSettings) -> SqlFile:
         surfaces=tuple(unread),
         statements=tuple(statements),
     )
+
+
+def _view_names(kind: str) -> list[str]:
+    return [f"{kind}_{end}" for end in ("classified", "combinations", "odd")]
 
 
 def _select(columns: Iterable[tuple[str, str]], source: str, *, keep: bool = True) -> str:

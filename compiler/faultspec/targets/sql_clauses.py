@@ -368,15 +368,9 @@ _FIXED_NOTE = "A value that no declaration has is one of `envelope/types`."
 # Bodies.
 
 
-def _judge_surface(facts: Facts) -> Predicate | None:
-    if facts.kind.method is None:
-        return Predicate("faultspec_surface IS NULL", exact=False, note=_METHOD_NOTE)
-    return Predicate(
-        all_true(("faultspec_surface IS NULL", "faultspec_verb IS NOT NULL"))
-    )
-
-
-_METHOD_NOTE = "Without the method, the judge does not decide it."
+def _judge_surface(_: Facts) -> Predicate:
+    # Without the method, the judge does not decide it.
+    return Predicate("faultspec_surface IS NULL AND faultspec_method IS NOT NULL")
 
 
 def _judge_json(facts: Facts) -> Predicate | None:
@@ -681,7 +675,7 @@ def searches_texts(facts: Facts) -> bool:
 
 
 DECIDED: Mapping[str, SqlClause] = {
-    "surface/known": SqlClause(_judge_surface, _METHOD_NOTE),
+    "surface/known": SqlClause(_judge_surface),
     CRASH: SqlClause(_judge_crash),
     "envelope/media-type": SqlClause(_judge_media_type, _MEDIA_TYPE_NOTE),
     "envelope/json": SqlClause(_judge_json, _JSON_NOTE),

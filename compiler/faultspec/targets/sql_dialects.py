@@ -21,6 +21,7 @@ NAME = r'"(?:[^"\\]|\\.)*"[ \t\r\n]*:'
 class Dialect(NamedTuple):
     """A dialect. ``spellings``: by the name of a function. ``preamble``: statements before the
     views. ``remark``: a limit of the engine, as a sentence; empty if there is none.
+    ``replaces_views``: whether a view can be replaced by one with other columns.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Dialect(NamedTuple):
     spellings: Mapping[str, Spelling]
     preamble: tuple[str, ...] = ()
     remark: str = ""
+    replaces_views: bool = True
 
     def translate(self, statement: str) -> str:
         """A statement of DuckDB with functions `FS_…` in this dialect."""
@@ -142,6 +144,7 @@ DIALECTS: Mapping[str, Dialect] = {
             "posix",
             _POSTGRES,
             preamble=(_PARSE,),
+            replaces_views=False,
             remark="It runs on PostgreSQL 15 and later, and adds the function `faultspec_json`.",
         ),
         Dialect(

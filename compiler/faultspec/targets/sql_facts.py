@@ -180,7 +180,8 @@ class Facts:
         yield (
             "faultspec_method",
             "UPPER(CASE WHEN faultspec_verb IS NOT NULL AND faultspec_verb <> '' THEN faultspec_verb "
-            f"WHEN {starts} THEN {self.find('faultspec_url', f'^({_METHODS}) ')} END)",
+            f"WHEN {starts} THEN {self.find('faultspec_url', f'^({_METHODS}) ')} "
+            "ELSE faultspec_verb END)",
         )
         target = (
             f"CASE WHEN {starts} "
@@ -228,7 +229,7 @@ class Facts:
             slot
             for claim in self.readable
             for slot in slot_places(claim.envelopes[0].shape)
-            if slot in wanted
+            if slot in wanted and (self.has_body or slot in self.kind.slots)
         }
         return tuple(sorted(found))
 
@@ -243,8 +244,6 @@ class Facts:
     @cached_property
     def flags(self) -> tuple[tuple[str, str | None], ...]:
         """The places of the retry flag: a slot, and a key in it."""
-        if not self.readable:
-            return ()
         own: tuple[tuple[str, str | None], ...] = ()
         if "retriable" in self.slots:
             own = (("retriable", None),)
