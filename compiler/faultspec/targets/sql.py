@@ -214,33 +214,42 @@ def _text_columns(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "faultspec_repeats", is_true(f"FS_REPEATS({body}, {quote(NAME)})")
     yield "faultspec_shape", _shape(facts)
     if searches_texts(facts):
-        said = [f"COALESCE({text}, '')" for text in facts.texts()]
-        constant = quote(str(_constants(facts)))
-        joined = " || FS_CHARACTER(10) || ".join((*said, constant))
-        yield "faultspec_text", _unescaped(f"({joined})")
+        texts = " || FS_CHARACTER(10) || ".join(f"COALESCE({each}, '')" for each in facts.texts())
+        yield "faultspec_text", _unescape(f"({texts})")
 
 
-def _constants(facts: Facts) -> list[object]:
-    """The pictures of the envelopes, whose names and constants are texts of an error too."""
-    return [claim.envelopes[0].picture for claim in facts.readable]
+def _unescape(text: str) -> str:
+    """A text of JSON without its escapes.
 
-
-def _unescaped(text: str) -> str:
-    """A text of JSON without its escapes, and again with each member as one line: the judge
-    searches a value with its name if that is the name of a secret, and a list of texts as one text.
+    The judge searches a value together with its name if that is the name of a secret, and a list of
+    texts as one text. So a text with such a name or list stands there again, in that form.
     """
     marked = f"REPLACE(REPLACE({text}, '\\\\', FS_CHARACTER(1)), '\\\"', FS_CHARACTER(2))"
     members = f"FS_REPLACE({marked}, {quote(_COLON)}, {quote(': ' + chr(34))})"
-    lines = f"FS_REPLACE({members}, {quote(_COMMA)}, {quote(' ')})"
-    found = f"({marked} || FS_CHARACTER(10) || {members} || FS_CHARACTER(10) || {lines})"
+    lines = f"FS_REPLACE({marked}, {quote(_COMMA)}, FS_CHARACTER(10))"
+    named = _if_matches(text, _SECRET_NAME, members)
+    listed = _if_matches(text, _LIST, lines)
+    found = f"({marked} || {named} || {listed})"
     for escape, code in (("\\n", 10), ("\\r", 13), ("\\t", 9), ("\\/", 47)):
         found = f"REPLACE({found}, {quote(escape)}, FS_CHARACTER({code}))"
     return f"REPLACE(REPLACE({found}, FS_CHARACTER(2), {quote(chr(34))}), FS_CHARACTER(1), '\\')"
 
 
+def _if_matches(text: str, pattern: str, then: str) -> str:
+    found = f"FS_CHARACTER(10) || {then}"
+    return f"CASE WHEN FS_MATCHES(LOWER({text}), {quote(pattern)}) THEN {found} ELSE '' END"
+
+
 _WS = r"[ \t\r\n]*"
 _COLON = f'"{_WS}:{_WS}"'
 _COMMA = f'"{_WS},{_WS}"'
+_LIST = rf'\[{_WS}"'
+
+#: The words of names under which the judge searches a value with its name, and shorter ones.
+_SECRET_NAME = (
+    "passw|pwd|passphrase|secret|token|key|credential|authorization|national|pesel|ssn|birth"
+    "|insurance|passport|diagnos"
+)
 
 
 def _shape(facts: Facts) -> str:

@@ -13,6 +13,7 @@ from faultspec.contract.clauses import Clause, service_clauses
 from faultspec.contract.crashes import CLAUSE as CRASH
 from faultspec.contract.crashes import crash_level
 from faultspec.contract.model import Claim
+from faultspec.exchange.body import strings
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge.bare_status import judge_bare_status
 from faultspec.judge.code import judge_code_status
@@ -21,6 +22,7 @@ from faultspec.judge.match_envelope import ErrorReading
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.formats import FORMATS
 from faultspec.language.model import Code, HeaderRule, Schema
+from faultspec.leaks import JOINT, detect
 from faultspec.leaks.detectors import DETECTORS
 from faultspec.runtime import ids
 from faultspec.runtime.nodes import slot_places
@@ -39,9 +41,11 @@ from faultspec.targets.sql_facts import (
 
 _STATUSES = range(100, 600)
 
-#: Characters of one expression of leaks. RE2 searches some larger ones a thousand times slower: the
-#: states of their automata do not fit into its memory.
-_EXPRESSION = 4000
+#: The weight of one expression of leaks: its characters, and ten for each time that a part is
+#: repeated. RE2 searches some of twice that weight a hundred times slower: the states of their
+#: automata do not fit into its memory.
+_WEIGHT = 12_000
+_REPEATED = 10
 
 
 class Predicate(NamedTuple):
@@ -653,20 +657,28 @@ def _judge_leaks(facts: Facts, kind: str) -> Predicate | None:
             return Predicate(TRUE, exact=False, note=_LEAK_NOTE)
         found.append(part)
     searched = [facts.matches("faultspec_text", "|".join(each)) for each in _chunks(found)]
-    sql = any_true(("faultspec_dressed", *searched))
+    constants = JOINT.join(text for picture in facts.pictures for _, text in strings(picture))
+    leaks = TRUE if detect(constants, (kind,), facts.contract.names) else FALSE
+    sql = any_true(("faultspec_dressed", leaks, *searched))
     return Predicate(sql, exact=False, note=_LEAK_NOTE)
 
 
 def _chunks(parts: Iterable[str]) -> Iterator[list[str]]:
     """Parts of one expression each, none of them too long to search fast."""
     chunk: list[str] = []
+    weight = 0
     for part in dict.fromkeys(parts):
-        if chunk and sum(map(len, chunk)) + len(chunk) + len(part) > _EXPRESSION:
+        if chunk and weight + _weigh(part) > _WEIGHT:
             yield chunk
-            chunk = []
+            chunk, weight = [], 0
         chunk.append(part)
+        weight += _weigh(part)
     if chunk:
         yield chunk
+
+
+def _weigh(part: str) -> int:
+    return len(part) + _REPEATED * sum(map(int, re.findall(r"\{(\d+),\}", part)))
 
 
 def searches_texts(facts: Facts) -> bool:

@@ -515,6 +515,11 @@ class Facts:
         found += [f"faultspec_slot_{slot}" for slot in self.kind.slots if not self.has_body]
         return [*found, "faultspec_headers"] if self.has_headers else found
 
+    @property
+    def pictures(self) -> list[object]:
+        """The pictures of the envelopes, whose names and constants are texts of an error."""
+        return [claim.envelopes[0].picture for claim in self.readable]
+
     def _by_status(self, claim: Claim) -> str:
         """Whether the status alone tells an error of the surface."""
         return in_statuses(each for each in _STATUSES if claim.surface.is_error_status(each))
