@@ -94,7 +94,7 @@ def decide_clauses(facts: Facts) -> tuple[Decision, ...]:
         known = find_clause(address)
         predicate = known.write(facts) if known is not None else None
         if known is not None and predicate is None:
-            found.append(Decision(clause, "cannot", "The records do not have what it reads."))
+            found.append(Decision(clause, "cannot", _why_unwritten(facts, clause)))
         elif predicate is None:
             found.append(Decision(clause, "cannot", why_not(clause)))
         else:
@@ -117,6 +117,12 @@ def find_clause(address: str) -> SqlClause | None:
     if family == "leaks" and name in DETECTORS:
         return SqlClause(lambda facts: _judge_leaks(facts, name), _LEAK_NOTE)
     return None
+
+
+def _why_unwritten(facts: Facts, clause: Clause) -> str:
+    if clause.address.startswith("leaks/") and _says_texts(facts):
+        return "The engine would compile its many expressions anew for each row."
+    return "The records do not have what it reads."
 
 
 def why_not(clause: Clause) -> str:
@@ -644,7 +650,7 @@ _LEAK_NOTE = (
 
 
 def _judge_leaks(facts: Facts, kind: str) -> Predicate | None:
-    if not facts.has_body and "message" not in facts.kind.slots:
+    if not _says_texts(facts):
         return None
     syntax = facts.dialect.syntax
     sources = [(each.expression, each.flags) for each in DETECTORS[kind]]
@@ -656,11 +662,19 @@ def _judge_leaks(facts: Facts, kind: str) -> Predicate | None:
         if part is None:
             return Predicate(TRUE, exact=False, note=_LEAK_NOTE)
         found.append(part)
+    most = facts.dialect.most_leaks
+    if most is not None and sum(map(len, found)) > most:
+        return None
     searched = [facts.matches("faultspec_text", "|".join(each)) for each in _chunks(found)]
     constants = JOINT.join(text for picture in facts.pictures for _, text in strings(picture))
     leaks = TRUE if detect(constants, (kind,), facts.contract.names) else FALSE
     sql = any_true(("faultspec_dressed", leaks, *searched))
     return Predicate(sql, exact=False, note=_LEAK_NOTE)
+
+
+def _says_texts(facts: Facts) -> bool:
+    """Whether the records have what leaks are searched in."""
+    return facts.has_body or "message" in facts.kind.slots
 
 
 def _chunks(parts: Iterable[str]) -> Iterator[list[str]]:

@@ -21,7 +21,8 @@ NAME = r'"(?:[^"\\]|\\.)*"[ \t\r\n]*:'
 class Dialect(NamedTuple):
     """A dialect. ``spellings``: by the name of a function. ``preamble``: statements before the
     views. ``remark``: a limit of the engine, as a sentence; empty if there is none.
-    ``replaces_views``: whether a view can be replaced by one with other columns.
+    ``replaces_views``: whether a view can be replaced by one with other columns. ``most_leaks``:
+    characters of the expressions of a kind of leaks that the engine searches in time; None for any.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Dialect(NamedTuple):
     preamble: tuple[str, ...] = ()
     remark: str = ""
     replaces_views: bool = True
+    most_leaks: int | None = None
 
     def translate(self, statement: str) -> str:
         """A statement of DuckDB with functions `FS_…` in this dialect."""
@@ -145,6 +147,8 @@ DIALECTS: Mapping[str, Dialect] = {
             _POSTGRES,
             preamble=(_PARSE,),
             replaces_views=False,
+            # It keeps 32 compiled expressions: larger ones are compiled anew for each row.
+            most_leaks=4000,
             remark="It runs on PostgreSQL 15 and later, and adds the function `faultspec_json`.",
         ),
         Dialect(
