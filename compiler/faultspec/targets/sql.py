@@ -33,11 +33,14 @@ _SHAPE = 500
 
 
 class ClauseRow(NamedTuple):
-    """A clause, how SQL decides it, and which sound rows it may select or why it cannot."""
+    """A clause, how SQL decides it, and which sound rows it may select or why it cannot.
+    ``column``: that of the views; None if SQL cannot decide the clause.
+    """
 
     address: str
     verdict: str
     note: str
+    column: str | None = None
 
     @property
     def line(self) -> str:
@@ -137,7 +140,7 @@ def _file(facts: Facts, settings: SqlSettings) -> SqlFile:
         if (reason := facts.why_unreadable(claim)) is not None
     ]
     rows = [
-        ClauseRow(each.clause.address, each.verdict, each.note)
+        ClauseRow(each.clause.address, each.verdict, each.note, each.shown_column)
         for each in decisions
         if not each.clause.relation
     ]

@@ -84,6 +84,11 @@ class Decision(NamedTuple):
         """The column of the views that holds for rows which may break the clause."""
         return "breaks_" + re.sub(r"[^a-z0-9]+", "_", self.clause.address)
 
+    @property
+    def shown_column(self) -> str | None:
+        """The column, if the views have it."""
+        return None if self.predicate is None else self.column
+
 
 def decide_clauses(facts: Facts) -> tuple[Decision, ...]:
     """Every clause that applies to the taxonomy over HTTP, and how SQL decides it."""
@@ -696,8 +701,9 @@ def _weigh(part: str) -> int:
 
 
 def searches_texts(facts: Facts) -> bool:
-    """Whether a clause about leaks applies."""
-    return facts.taxonomy.privacy is not None and bool(facts.taxonomy.privacy.detectors)
+    """Whether a clause about leaks applies, and rows have what it reads."""
+    privacy = facts.taxonomy.privacy
+    return privacy is not None and bool(privacy.detectors) and _says_texts(facts)
 
 
 DECIDED: Mapping[str, SqlClause] = {

@@ -18,11 +18,19 @@ such as ``'$.error.code'``."""
 NAME = r'"(?:[^"\\]|\\.)*"[ \t\r\n]*:'
 
 
+_WS = r"[ \t\r\n]*"
+_COMMA_AT_END = rf",{_WS}[\]\}}]"
+_NO_NUMBER = rf"(?:^|[\[,:]){_WS}[+-]?(?:[nN][aA][nN]|[iI][nN][fF])"
+_MORE_BEHIND = rf"[\]\}}]{_WS}[^,\]\}} \t\r\n]"
+_SCALAR = rf'^{_WS}(?:["0-9-]|true|false|null)'
+
+
 class Dialect(NamedTuple):
     """A dialect. ``spellings``: by the name of a function. ``preamble``: statements before the
     views. ``remark``: a limit of the engine, as a sentence; empty if there is none.
     ``replaces_views``: whether a view can be replaced by one with other columns. ``most_leaks``:
     characters of the expressions of a kind of leaks that the engine searches in time; None for any.
+    ``lenient``: expressions of the texts that the engine takes for JSON, and RFC 8259 does not.
     """
 
     name: str
@@ -32,6 +40,7 @@ class Dialect(NamedTuple):
     remark: str = ""
     replaces_views: bool = True
     most_leaks: int | None = None
+    lenient: tuple[str, ...] = ()
 
     def translate(self, statement: str) -> str:
         """A statement of DuckDB with functions `FS_…` in this dialect."""
@@ -140,7 +149,7 @@ $$ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE"""
 DIALECTS: Mapping[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
-        Dialect("duckdb", "re2", _DUCKDB),
+        Dialect("duckdb", "re2", _DUCKDB, lenient=(_COMMA_AT_END, _NO_NUMBER)),
         Dialect(
             "postgres",
             "posix",
@@ -152,12 +161,17 @@ DIALECTS: Mapping[str, Dialect] = {
             remark="It runs on PostgreSQL 15 and later, and adds the function `faultspec_json`.",
         ),
         Dialect(
-            "spark", "java", _SPARK, remark="It needs Spark 4: `try_parse_json` came with it."
+            "spark",
+            "java",
+            _SPARK,
+            remark="It needs Spark 4: `try_parse_json` came with it.",
+            lenient=(_MORE_BEHIND, _SCALAR),
         ),
         Dialect(
             "bigquery",
             "re2",
             _BIGQUERY,
+            lenient=(_COMMA_AT_END, _NO_NUMBER, _MORE_BEHIND, _SCALAR),
             remark="It is parsed and translated, but no test of faultspec runs it on BigQuery.",
         ),
     )

@@ -429,6 +429,7 @@ class Facts:
                 f"LENGTH({body}) > {_LARGEST}",
                 f"LENGTH({body}) - LENGTH({brackets}) > {DEEPEST}",
                 self.matches(body, "[0-9]{255}"),
+                *(self.matches(body, pattern) for pattern in self.dialect.lenient),
                 self._has_odd_escapes(body),
                 f"faultspec_json IS NULL AND {self.matches(body, _VALUE_START)}",
             ]

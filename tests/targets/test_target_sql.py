@@ -1,0 +1,221 @@
+"""Laws of the views of the target `sql`: they select what the judge finds."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faultspec.contract.model import build_contract
+from faultspec.judge import judge
+from faultspec.language.model import RecordingRule, Taxonomy, Telemetry
+from faultspec.targets.model import model_of
+from faultspec.targets.sql import SqlFile, view, why_no_columns
+from faultspec.targets.sql_dialects import DIALECTS
+from faultspec_conformance.observed.formats.declared import record_reader
+from faultspec_conformance.observed.formats.record import RecordedExchange
+from paths import ROOT
+from support.examples import examples
+from support.exchange_rows import BARE, KINDS, WHOLE, Row, draw_rows, sayings
+from support.sql_engines import postgres, postgres_is_missing, run_duckdb, run_spark, spark
+from targets.test_targets_laws import FLAGSHIP, taxonomy
+
+SEEDS = [
+    ROOT / f"examples/{name}/taxonomy.yaml"
+    for name in ("aileron", "alknet", "etcd", "keenbench", "registry", "theodosia")
+]
+
+class Case(NamedTuple):
+    """A taxonomy that reads one kind of records, and the views of it."""
+
+    taxonomy: Taxonomy
+    file: SqlFile
+
+    @property
+    def script(self) -> str:
+        """All statements."""
+        return "".join(f"{statement};\n" for statement in self.file.statements)
+
+    @property
+    def views(self) -> tuple[str, str, str]:
+        """The names of the views."""
+        name = self.file.name
+        return f"{name}_classified", f"{name}_combinations", f"{name}_odd"
+
+
+_KINDS: Mapping[str, RecordingRule] = {kind.name: kind for kind in KINDS}
+
+
+@cache
+def named_case(path: Path, name: str, dialect: str = "duckdb") -> Case:
+    """The case of a taxonomy that has one kind of records alone."""
+    known, kind = taxonomy(path), _KINDS[name]
+    slots = {slot for envelope in known.envelopes.values() for slot in envelope.slots}
+    kind = kind._replace(slots={slot: at for slot, at in kind.slots.items() if slot in slots})
+    telemetry = known.telemetry or Telemetry({}, {}, {}, {})
+    known = known._replace(telemetry=telemetry._replace(records={kind.name: kind}))
+    found = view(known, model_of(known, path.name), {"dialect": dialect, "time": "n"})
+    assert found is not None
+    return Case(known, found.files[0])
+
+
+def judged(known: Taxonomy, rows: Sequence[Row]) -> dict[int, set[str]]:
+    """The clauses that each row breaks for the judge, by its number; only rows of the kind."""
+    contract = build_contract(known)
+    read = record_reader(contract)
+    found = {}
+    for row in rows:
+        record = {name: value for name, value in row.items() if value is not None}
+        for item in read(None, record, "row"):
+            if isinstance(item, RecordedExchange):
+                findings = judge(contract, item.exchange).findings
+                found[row["n"]] = {finding.clause for finding in findings}
+    return found
+
+
+def differences(
+    one: Case, rows: Sequence[Row], classified: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """How the view differs from the judge, as sentences."""
+    expected, by_number = judged(one.taxonomy, rows), {row["n"]: row for row in classified}
+    for number in sorted(expected.keys() ^ by_number.keys()):
+        yield f"row {number} is in one of both: {rows[number]}"
+    for number in sorted(expected.keys() & by_number.keys()):
+        row = by_number[number]
+        for clause in one.file.clauses:
+            if clause.column is None:
+                continue
+            says, breaks = row[clause.column], clause.address in expected[number]
+            exact = clause.verdict == "exactly" and row["faultspec_read"]
+            if (breaks and not says) or (exact and breaks != says):
+                verb = "misses" if breaks else "selects"
+                yield f"{clause.address}: SQL {verb} row {number}: {rows[number]}"
+
+
+def sums_up(classified: Sequence[Row], combinations: Sequence[Row], odd: Sequence[Row]) -> bool:
+    """Whether the other views say what the first does: every error counts once, and the odd rows
+    have one of each combination.
+    """
+    errors = [row for row in classified if row["faultspec_error"]]
+    assert sum(row["exchanges"] for row in combinations) == len(errors)
+    keys = [name for name in combinations[0] if name.startswith("faultspec_")]
+    counted = Counter(tuple(row[key] for key in keys) for row in errors)
+    assert counted == {
+        tuple(row[key] for key in keys): row["exchanges"] for row in combinations
+    }
+    sampled = Counter(tuple(row[key] for key in keys) for row in odd)
+    assert sampled == {each: min(count, 5) for each, count in counted.items()}
+    return True
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_duckdb_selects_what_the_judge_finds(kind: str) -> None:
+    """A clause that SQL decides exactly is broken for the judge in the rows that the view says,
+    where SQL reads the row. A clause that it over-selects is broken in no other rows.
+    """
+    one = named_case(FLAGSHIP, kind)
+    rows = draw_rows(one.taxonomy, Random(kind), 300)
+    classified, combinations, odd = run_duckdb(one.script, kind, rows, one.views)
+    assert [*differences(one, rows, classified)] == []
+    assert sums_up(classified, combinations, odd)
+    assert sum(row["faultspec_read"] for row in classified) > len(classified) / 3
+
+
+def test_the_rows_break_every_clause() -> None:
+    """The law above is about rows that break each clause, and about others."""
+    one = named_case(FLAGSHIP, WHOLE.name)
+    rows = draw_rows(one.taxonomy, Random(WHOLE.name), 300)
+    broken = Counter(clause for clauses in judged(one.taxonomy, rows).values() for clause in clauses)
+    decided = {each.address for each in one.file.clauses if each.column is not None}
+    assert decided - broken.keys() - {"surface/known", "headers/etag"} == set()
+    assert all(count < len(rows) * 0.9 for count in broken.values())
+
+
+@pytest.mark.parametrize("path", SEEDS, ids=lambda path: path.parent.name)
+def test_views_of_other_taxonomies(path: Path) -> None:
+    """The law holds for every kind of envelope and surface, also those that SQL leaves to the
+    judge.
+    """
+    one = named_case(path, WHOLE.name)
+    rows = draw_rows(one.taxonomy, Random(path.parent.name), 100)
+    classified, _, _ = run_duckdb(one.script, WHOLE.name, rows, one.views)
+    assert [*differences(one, rows, classified)] == []
+
+
+@given(st.integers(0, 2**32))
+@examples(100, steady=2)
+def test_views_of_any_rows(seed: int) -> None:
+    """The law holds for rows that nobody drew before."""
+    random = Random(seed)
+    path, kind = random.choice([FLAGSHIP, FLAGSHIP, *SEEDS]), random.choice([*_KINDS])
+    one = named_case(path, kind)
+    rows = draw_rows(one.taxonomy, random, 60)
+    classified, _, _ = run_duckdb(one.script, kind, rows, one.views)
+    assert [*differences(one, rows, classified)] == []
+
+
+@pytest.mark.full
+def test_leaks_of_all_texts() -> None:
+    """No text in which the detectors find a leak passes the expressions of the views."""
+    one = named_case(FLAGSHIP, WHOLE.name)
+    texts = sayings()
+    rows = draw_rows(one.taxonomy, Random(1), 2 * len(texts), texts)
+    classified, _, _ = run_duckdb(one.script, WHOLE.name, rows, one.views)
+    assert [*differences(one, rows, classified)] == []
+
+
+@pytest.mark.full
+@pytest.mark.skipif(postgres_is_missing(), reason="PostgreSQL is missing: apt install postgresql")
+def test_postgres_selects_what_the_judge_finds() -> None:
+    """The law holds on PostgreSQL, for each kind of records."""
+    with postgres() as server:
+        for kind in _KINDS:
+            one = named_case(FLAGSHIP, kind, "postgres")
+            rows = draw_rows(one.taxonomy, Random(kind), 300)
+            classified, combinations, odd = server.run_views(one.script, kind, rows, one.views)
+            assert [*differences(one, rows, classified)] == []
+            assert sums_up(classified, combinations, odd)
+
+
+@pytest.mark.full
+def test_spark_selects_what_the_judge_finds(tmp_path: Path) -> None:
+    """The law holds on Spark, for each kind of records."""
+    pytest.importorskip("pyspark", reason="pip install 'faultspec[spark]'")
+    with spark(tmp_path) as session:
+        for kind in _KINDS:
+            one = named_case(FLAGSHIP, kind, "spark")
+            rows = draw_rows(one.taxonomy, Random(kind), 100)
+            classified, combinations, odd = run_spark(
+                session, one.file.statements, kind, rows, one.views
+            )
+            assert [*differences(one, rows, classified)] == []
+            assert sums_up(classified, combinations, odd)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_statement_is_of_its_dialect(dialect: str) -> None:
+    """sqlglot reads each statement in its dialect, no function of ours is left, and BigQuery, which
+    no test runs, says so.
+    """
+    import sqlglot
+
+    one = named_case(FLAGSHIP, BARE.name, dialect)
+    for statement in one.file.statements:
+        (tree,) = sqlglot.parse(statement, read=dialect)
+        assert tree is not None
+    assert not re.search(r"\bFS_\w+\(", one.script, re.IGNORECASE)
+    untried = any("no test" in remark for remark in one.file.remarks)
+    assert untried == (dialect == "bigquery")
+
+
+def test_kinds_without_columns_have_no_views() -> None:
+    """A kind that unwraps lines, or reads around its record, has no columns."""
+    assert why_no_columns(WHOLE) is None
+    assert why_no_columns(WHOLE._replace(unwrap=("/log",))) is not None
+    assert why_no_columns(WHOLE._replace(route="/../route")) is not None
