@@ -1,4 +1,4 @@
-"""The transcripts of the README and of docs/audit.md are real: each command in a ``console`` block
+"""The transcripts of the README, of docs/audit.md and of docs/sql.md are real: each command in a ``console`` block
 is run, and what it prints is what stands there.
 """
 
@@ -16,6 +16,7 @@ from paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 AUDIT = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
+SQL = (ROOT / "docs/sql.md").read_text(encoding="utf-8")
 
 #: Commands of ``make``: CI runs them itself, and a test that ran ``make test`` would never end.
 MAKE = re.compile(r"^make \w+$")
@@ -74,10 +75,7 @@ def test_every_transcript_of_the_audit_is_what_happens(tmp_path: Path) -> None:
     it.
     """
     (tmp_path / "platform.yaml").write_bytes((ROOT / "taxonomy.yaml").read_bytes())
-    for name, module in re.findall(
-        r"^```python\n# (\w+\.py)\n(.*?)^```", AUDIT, re.MULTILINE | re.DOTALL
-    ):
-        (tmp_path / name).write_text(module, encoding="utf-8")
+    write_modules(AUDIT, tmp_path)
     commands = transcripts(AUDIT)
     assert len(commands) >= 4
     if not INSTALLED:
@@ -88,6 +86,21 @@ def test_every_transcript_of_the_audit_is_what_happens(tmp_path: Path) -> None:
             )
             for each, expected in commands
         ]
+    check(commands, tmp_path)
+
+
+def write_modules(page: str, folder: Path) -> None:
+    """Write the modules that a page shows with their names."""
+    modules = re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    for name, module in modules:
+        (folder / name).write_text(module, encoding="utf-8")
+
+
+def test_every_transcript_of_sql_is_what_happens(tmp_path: Path) -> None:
+    """So does the page on the views of a table."""
+    write_modules(SQL, tmp_path)
+    commands = transcripts(SQL)
+    assert len(commands) >= 4
     check(commands, tmp_path)
 
 
@@ -114,7 +127,7 @@ def test_every_make_target_of_the_page_exists() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/audit.md"]
+    "page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/audit.md", "docs/sql.md"]
 )
 def test_links_lead_somewhere(page: str) -> None:
     """Every relative link of a page names a file of the checkout."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from faultspec.contract.judged_keys import HEADERS, JUDGED, NOT_JUDGED
 from faultspec.diagnostics import printers
 from faultspec.docs.evolution import evolution_page
+from faultspec.docs.sql import sql_page
 from faultspec.language import read, reference, schema
 from faultspec.lint import RULES, LintRule, links, lint, sizes, style, suppressions
 from faultspec.lint.rule import EXAMPLE_DAY, complete_example
@@ -20,6 +21,7 @@ def pages() -> Mapping[str, str]:
         "faultspec.schema.json": schema.json_schema_text(),
         "language.md": reference.reference_page(_judging_clauses),
         "lint.md": page(),
+        "reference/sql-clauses.md": sql_page(),
     }
 
 

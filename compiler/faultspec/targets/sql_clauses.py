@@ -62,11 +62,19 @@ class Predicate(NamedTuple):
 class SqlClause:
     """A clause that SQL decides. ``write`` returns None for a kind of records without what the
     clause reads. ``note``: which sound rows it may select, as a sentence; empty if it is always
-    exact.
+    exact. ``always``: whether it may select some whatever the taxonomy is.
     """
 
     write: Callable[[Facts], Predicate | None]
     note: str = ""
+    always: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """How SQL decides the clause, for any taxonomy."""
+        if not self.note:
+            return "exactly"
+        return "over-selects" if self.always else "exactly, or over-selects"
 
 
 class Decision(NamedTuple):
@@ -118,9 +126,9 @@ def find_clause(address: str) -> SqlClause | None:
         return known
     family, _, name = address.partition("/")
     if family == "headers":
-        return SqlClause(lambda facts: _judge_header(facts, name), _HEADER_NOTE)
+        return SqlClause(lambda facts: _judge_header(facts, name), _HEADER_NOTE, always=True)
     if family == "leaks" and name in DETECTORS:
-        return SqlClause(lambda facts: _judge_leaks(facts, name), _LEAK_NOTE)
+        return SqlClause(lambda facts: _judge_leaks(facts, name), _LEAK_NOTE, always=True)
     return None
 
 
@@ -709,13 +717,13 @@ def searches_texts(facts: Facts) -> bool:
 DECIDED: Mapping[str, SqlClause] = {
     "surface/known": SqlClause(_judge_surface),
     CRASH: SqlClause(_judge_crash),
-    "envelope/media-type": SqlClause(_judge_media_type, _MEDIA_TYPE_NOTE),
-    "envelope/json": SqlClause(_judge_json, _JSON_NOTE),
+    "envelope/media-type": SqlClause(_judge_media_type, _MEDIA_TYPE_NOTE, always=True),
+    "envelope/json": SqlClause(_judge_json, _JSON_NOTE, always=True),
     "code/declared": SqlClause(_judge_declared),
     "code/reserved": SqlClause(_judge_reserved),
     "code/operation": SqlClause(_judge_operation, "A code of an operation is left to the judge."),
     "code/status": SqlClause(_judge_code_status, _FACTS_NOTE),
-    "boundary/allowed": SqlClause(_judge_fixed, _FIXED_NOTE),
+    "boundary/allowed": SqlClause(_judge_fixed, _FIXED_NOTE, always=True),
     "retriable/agrees": SqlClause(_judge_flag, _FACTS_NOTE),
     "ids/format": SqlClause(_judge_ids, _FORMAT_NOTE),
 }
