@@ -822,3 +822,31 @@ def test_the_repository_has_a_project() -> None:
     assert {Path(taxonomy.path).parent for taxonomy in loaded.project.taxonomies} == {
         path.parent.parent for path in manifests if path.parts[0] not in ignored
     }
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "column"),
+    [
+        ("{dialect: oracle}", "bad-value", 20),
+        ("{dialect: spark, record: access}", "bad-record", 35),
+        ("{record: wrapped}", "bad-record", 19),
+        ("{table: 'a b'}", "bad-value", 18),
+        ("{column: a}", "unknown-key", 11),
+    ],
+)
+def test_settings_of_views_are_checked(
+    settings: str, code: str, column: int, tmp_path: Path
+) -> None:
+    """A dialect, a table or a kind of records that cannot be is reported at its place, and nothing
+    is written.
+    """
+    records = "telemetry: {records: {wrapped: {unwrap: /log, status: /status, url: /url}}}\n"
+    (tmp_path / "taxonomy.yaml").write_text(TAXONOMY.replace("NAME", "shop") + records)
+    (tmp_path / "faultspec.yaml").write_text(
+        f"taxonomies:\n  taxonomy.yaml:\n    targets: [sql]\n    sql: {settings}\n"
+    )
+    done = faultspec("compile", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"faultspec.yaml:4:{column}: error:" in done.stdout + done.stderr
+    assert f"[{code}]" in done.stdout + done.stderr
+    assert not (tmp_path / "generated").exists()

@@ -164,6 +164,3 @@ def _draw_headers(random: Random) -> str | None:
     elif odd < 0.13:
         return random.choice([None, "[]", '[["Retry-After", "1"]]', "none"])
     return json.dumps(found)
-
-
-

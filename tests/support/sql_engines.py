@@ -72,8 +72,10 @@ class Postgres:
     def run(self, script: str) -> str:
         """The output of a script, which ends at its first error."""
         done = subprocess.run(
-            ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", str(self.folder)]
-            + ["-U", "faultspec", "-d", "postgres"],
+            [
+                *("psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"),
+                *("-h", str(self.folder), "-U", "faultspec", "-d", "postgres"),
+            ],
             input=script,
             capture_output=True,
             text=True,
@@ -95,7 +97,10 @@ class Postgres:
         self.run(f"DROP TABLE IF EXISTS {table} CASCADE;\n{_create(table, types)};\n{data}")
         self.run(script)
         return [
-            [json.loads(line) for line in self.run(f"SELECT row_to_json(v) FROM {view} AS v;").splitlines()]
+            [
+                json.loads(line)
+                for line in self.run(f"SELECT row_to_json(v) FROM {view} AS v;").splitlines()
+            ]
             for view in views
         ]
 

@@ -91,8 +91,9 @@ def command(
             print_in_format(diagnostics, sources, style)
             return 2
         bad = () if project is None else _bad_records(project, jobs, taxonomies)
-        if bad:
-            print_in_format((*diagnostics, *bad), sources | around.sources, style)
+        if project is not None and bad:
+            texts = {**sources, project.path: project.document.text}
+            print_in_format((*diagnostics, *bad), texts, style)
             return 2
         try:
             # With --out, the folders are not those of the project file.

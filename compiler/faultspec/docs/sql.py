@@ -19,8 +19,8 @@ of a generated file says the same for its own records, surfaces and dialect.
 * *over-selects*: for others too, which the judge clears. It misses none.
 * *cannot*: there is no column. `…_odd` has a few rows of each combination for the judge.
 
-Rows of a surface that SQL does not read (batches, lists of errors, several envelopes, codes in
-numbers or headers, foreign errors, requests told apart by their bodies) are selected by all columns.
+All columns select the rows of a surface that SQL does not read: batches, lists of errors, several
+envelopes, codes in numbers or headers, foreign errors, requests told apart by their bodies.
 
 | clause | SQL decides it | |
 |---|---|---|

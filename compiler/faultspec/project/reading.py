@@ -333,9 +333,7 @@ def _unknown_names(loaded: LoadedProject) -> Iterator[Diagnostic]:
                 yield document.diagnostic("unknown-target", message, place, key=on_key, hint=hint)
 
 
-def find_bad_records(
-    project: Project, taxonomies: Mapping[str, Taxonomy]
-) -> Iterator[Diagnostic]:
+def find_bad_records(project: Project, taxonomies: Mapping[str, Taxonomy]) -> Iterator[Diagnostic]:
     """The kinds of records of `sql` that a taxonomy does not have, or that no table can have.
 
     ``taxonomies``: by their paths in the project.

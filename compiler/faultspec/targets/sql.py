@@ -278,6 +278,9 @@ def _error_columns(facts: Facts) -> Iterator[tuple[str, str]]:
         yield "faultspec_dressed", is_true(_is_dressed(facts.dialect))
 
 
+_PARAMETER = "[?&][A-Za-z0-9_.-]+="
+
+
 def _is_dressed(dialect: Dialect) -> str:
     """Whether a text may have a tag, an escape, base64 or the parameters of a URL, under which the
     judge finds more (``faultspec.leaks.layers.is_dressed``).
@@ -293,7 +296,7 @@ def _is_dressed(dialect: Dialect) -> str:
         (
             f"FS_MATCHES({text}, {quote('[%&<]')})",
             f"FS_MATCHES({text}, {quote(chr(92) * 2)})",
-            f"FS_MATCHES({text}, {quote('[+]')}) AND FS_MATCHES({text}, {quote('[?&][A-Za-z0-9_.-]+=')})",
+            f"FS_MATCHES({text}, {quote('[+]')}) AND FS_MATCHES({text}, {quote(_PARAMETER)})",
             f"FS_MATCHES({without}, {quote(run + '{22,}')})",
             f"FS_MATCHES({text}, {quote('(?:[2-7][0-9a-fA-F]|0[aAdD9]){16}')})",
         )

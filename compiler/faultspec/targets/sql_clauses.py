@@ -21,7 +21,7 @@ from faultspec.judge.collector import FindingCollector
 from faultspec.judge.match_envelope import ErrorReading
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.formats import FORMATS
-from faultspec.language.model import Code, HeaderRule, Schema
+from faultspec.language.model import Code, HeaderRule, Schema, Surface
 from faultspec.leaks import JOINT, detect
 from faultspec.leaks.detectors import DETECTORS
 from faultspec.runtime import ids
@@ -220,9 +220,7 @@ def _judge_operation(facts: Facts) -> Predicate | None:
                 if code.live and code.name not in claim.surface.codes
             ]
             surface = f"faultspec_surface = {quote(claim.surface.name)}"
-            conditions.append(
-                all_true((surface, one_of("faultspec_code", _wires(facts, others))))
-            )
+            conditions.append(all_true((surface, one_of("faultspec_code", _wires(facts, others)))))
     sql = any_true((*conditions, _owned(facts)))
     if sql == FALSE:
         return _of_body(facts, sql)
@@ -317,7 +315,9 @@ def _judge_crash(facts: Facts) -> Predicate | None:
     # Slots without a code say that the error has one, which the record leaves out.
     without_code = facts.has_slots() if facts.has_body else FALSE
     known = f"faultspec_code IS NOT NULL AND NOT ({_declared(facts)})"
-    by_status = all_true((any_true((known, f"faultspec_code IS NULL AND ({without_code})")), unknown))
+    by_status = all_true(
+        (any_true((known, f"faultspec_code IS NULL AND ({without_code})")), unknown)
+    )
     bare = [
         all_true(
             (
@@ -418,28 +418,29 @@ def _judge_media_type(facts: Facts) -> Predicate | None:
     value = facts.header_value("Content-Type")
     conditions = []
     for claim in facts.readable:
-        types = "|".join(
-            _either_case(media_type) for media_type in claim.envelopes[0].media_types
-        )
-        pattern = rf"^[ \t]*(?:{types})[ \t]*(?:;[ \t]*[cC][hH][aA][rR][sS][eE][tT]=[uU][tT][fF]-?8[ \t]*)?{end}"
+        types = "|".join(_either_case(media_type) for media_type in claim.envelopes[0].media_types)
+        charset = f"(?:;[ \\t]*{_either_case('charset=utf')}-?8[ \\t]*)?"
+        matches = facts.matches(f"({value})", rf"^[ \t]*(?:{types})[ \t]*{charset}{end}")
+        sound = is_true(all_true((facts.header_is_plain("Content-Type"), matches)))
         conditions.append(
-            all_true(
-                (
-                    f"faultspec_surface = {quote(claim.surface.name)}",
-                    f"NOT ({facts.matches(f'({value})', pattern)})",
-                )
-            )
+            all_true((f"faultspec_surface = {quote(claim.surface.name)}", f"NOT ({sound})"))
         )
     sql = all_true(("faultspec_header_names IS NOT NULL", any_true(conditions)))
     return Predicate(sql, exact=False, note=_MEDIA_TYPE_NOTE)
 
 
-_MEDIA_TYPE_NOTE = "A body that is not JSON is one of `envelope/json`; parameters are left to the judge."
+_MEDIA_TYPE_NOTE = (
+    "A body that is not JSON is one of `envelope/json`; parameters are left to the judge."
+)
 
 
 def _either_case(text: str) -> str:
     return "".join(
-        f"[{each.upper()}{each.lower()}]" if each.isalpha() else f"\\{each}" if each in ".+*" else each
+        f"[{each.upper()}{each.lower()}]"
+        if each.isalpha()
+        else f"\\{each}"
+        if each in ".+*"
+        else each
         for each in text
     )
 
@@ -507,7 +508,8 @@ def _format_expression(name: str, syntax: Syntax) -> tuple[str | None, bool]:
     if name in ids.PATTERNS:
         pattern = _anchored(ids.PATTERNS[name], syntax)
         return pattern, pattern is not None
-    return _SURE.get(name, lambda _: None)(syntax), False
+    write = _SURE.get(name)
+    return (None if write is None else write(syntax)), False
 
 
 def _anchored(pattern: str, syntax: Syntax) -> str | None:
@@ -552,14 +554,14 @@ def _judge_header(facts: Facts, name: str) -> Predicate | None:
     codes = [code for code in taxonomy.codes.values() if _has_own_rules(facts, code, name)]
     wires = _wires(facts, codes) if _has_code(facts) else []
     other = f"(faultspec_code IS NULL OR NOT ({one_of('faultspec_code', wires)}))"
-    branches = [(None, TRUE if not wires else other)]
+    branches: list[tuple[Code | None, str]] = [(None, TRUE if not wires else other)]
     branches += [
         (code, one_of("faultspec_code", [str(code.wire)])) for code in (codes if wires else ())
     ]
     surfaces = [claim for claim in facts.readable if claim.surface.headers]
     plain = [claim.surface.name for claim in surfaces]
     elsewhere = f"(faultspec_surface IS NULL OR NOT ({one_of('faultspec_surface', plain)}))"
-    places = [(None, TRUE if not plain else elsewhere)]
+    places: list[tuple[Surface | None, str]] = [(None, TRUE if not plain else elsewhere)]
     places += [
         (claim.surface, f"faultspec_surface = {quote(claim.surface.name)}") for claim in surfaces
     ]
@@ -584,14 +586,14 @@ def _has_own_rules(facts: Facts, code: Code, name: str) -> bool:
 
 
 def _rules_by_status(
-    facts: Facts, code: Code | None, surface: object, name: str
+    facts: Facts, code: Code | None, surface: Surface | None, name: str
 ) -> Iterator[tuple[tuple[HeaderRule, ...], list[int]]]:
     """The rules of a header, and the statuses under which they hold."""
 
     def rules_at(status: int) -> tuple[HeaderRule, ...]:
         return tuple(
             rule
-            for rule in facts.taxonomy.header_rules(code, status, surface)  # type: ignore[arg-type]
+            for rule in facts.taxonomy.header_rules(code, status, surface)
             if rule.name.lower() == name
         )
 
@@ -624,9 +626,7 @@ def _keeps_form(rule: HeaderRule, value: str, facts: Facts) -> str:
     if rule.format:
         parts.append(_valid_formats(rule.format, f"({value})", facts).sql)
     if "methods" in rule.format:
-        # A 405 must not list the refused method.
-        parts.append("faultspec_status <> 405")
-        parts.append(TRUE)
+        parts.append("faultspec_status <> 405")  # it must not list the refused method
     if rule.token:
         token = re.escape(rule.token.lower()).replace("\\-", "-")
         # A list of directives without arguments, none of which contradicts another.

@@ -25,6 +25,9 @@ _COUNTED = 255
 
 _ENDLESS = int(import_module("re._constants").MAXREPEAT)
 
+#: Parts of an expression that match one character.
+_SETS_OF_ONE = frozenset({"LITERAL", "NOT_LITERAL", "IN", "ANY"})
+
 _DIGIT: Ranges = ((0x30, 0x39),)
 _WORD: Ranges = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 _SPACE: Ranges = ((0x09, 0x0D), (0x20, 0x20))
@@ -95,17 +98,9 @@ class _Writer:
         return "".join(self._write_one(str(name), value, flags) for name, value in parsed)
 
     def _write_one(self, name: str, value: Any, flags: int) -> str:
+        if name in _SETS_OF_ONE:
+            return self._write_characters(name, value, flags)
         match name:
-            case "LITERAL":
-                return self._set(((value, value),), flags)
-            case "NOT_LITERAL":
-                return self._set(_complement(_folded(((value, value),), flags)), 0)
-            case "ANY":
-                return self._set(
-                    _complement(() if flags & re.DOTALL else ((0x0A, 0x0A),)), 0
-                )
-            case "IN":
-                return self._write_set(value, flags)
             case "BRANCH":
                 branches = value[1]
                 return f"(?:{'|'.join(self.write(each, flags) for each in branches)})"
@@ -114,7 +109,8 @@ class _Writer:
                 return f"(?:{self.write(inner, (flags | added) & ~removed)})"
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 self._require(name != "POSSESSIVE_REPEAT")
-                return self._write_loop(*value, flags=flags)
+                low, high, inner = value
+                return self._write_loop(low, high, inner, flags=flags)
             case "ATOMIC_GROUP":
                 self._require(False)
                 return f"(?:{self.write(value, flags)})"
@@ -135,11 +131,22 @@ class _Writer:
     def _refuse(self) -> str:
         raise Untranslatable
 
+    def _write_characters(self, name: str, value: Any, flags: int) -> str:
+        match name:
+            case "LITERAL":
+                return self._set(((value, value),), flags)
+            case "NOT_LITERAL":
+                return self._set(_complement(_folded(((value, value),), flags)), 0)
+            case "ANY":
+                return self._set(_complement(() if flags & re.DOTALL else ((0x0A, 0x0A),)), 0)
+            case _:
+                return self._write_set(value, flags)
+
     def _write_loop(self, low: int, high: int, inner: Any, flags: int) -> str:
         body = self.write(inner, flags)
         if not body:
             return ""
-        is_one = len(inner) == 1 and str(inner[0][0]) in ("LITERAL", "NOT_LITERAL", "IN", "ANY")
+        is_one = len(inner) == 1 and str(inner[0][0]) in _SETS_OF_ONE
         body = body if is_one else f"(?:{body})"
         endless = high == _ENDLESS
         if (low, high) == (1, 1):

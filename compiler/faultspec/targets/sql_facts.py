@@ -83,6 +83,11 @@ def is_true(condition: str) -> str:
     return condition if condition in (TRUE, FALSE) else f"COALESCE({condition}, FALSE)"
 
 
+def _constant(value: object) -> str:
+    """A value of `when` as the text of a column."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def json_path(pointer: str) -> str | None:
     """A JSON Pointer as a path of JSON; None if a key has signs that engines quote differently."""
     keys = steps(pointer)
@@ -167,7 +172,7 @@ class Facts:
                 self.matches(self.value(self.kind.status), "^[1-5][0-9][0-9]" + self._end),
                 f"{self.value(self.kind.url)} IS NOT NULL",
                 *(
-                    f"{self.value(pointer)} = {quote(wanted if isinstance(wanted, str) else json.dumps(wanted))}"
+                    f"{self.value(pointer)} = {quote(_constant(wanted))}"
                     for pointer, wanted in self.kind.when.items()
                 ),
             )
@@ -179,7 +184,7 @@ class Facts:
         starts = self.matches("faultspec_url", f"^(?:{_METHODS}) ")
         yield (
             "faultspec_method",
-            "UPPER(CASE WHEN faultspec_verb IS NOT NULL AND faultspec_verb <> '' THEN faultspec_verb "
+            "UPPER(CASE WHEN COALESCE(faultspec_verb, '') <> '' THEN faultspec_verb "
             f"WHEN {starts} THEN {self.find('faultspec_url', f'^({_METHODS}) ')} "
             "ELSE faultspec_verb END)",
         )
@@ -189,9 +194,7 @@ class Facts:
             "ELSE faultspec_url END"
         )
         # RFC 3986, 3: a scheme and an authority, the path, and the query or the fragment.
-        path = self.find(
-            f"({target})", r"^(?:[A-Za-z][A-Za-z0-9+.\-]*://[^/?#]*)?([^?#]*)"
-        )
+        path = self.find(f"({target})", r"^(?:[A-Za-z][A-Za-z0-9+.\-]*://[^/?#]*)?([^?#]*)")
         yield "faultspec_path", f"COALESCE({path}, '/')"
         body = "faultspec_body"
         odd = self._has_odd_escapes(body)
@@ -221,9 +224,7 @@ class Facts:
                 if schema.format or schema.pattern
             }
             wanted |= {
-                rule.equals
-                for rule in self.taxonomy.every_header_rule()
-                if rule.equals is not None
+                rule.equals for rule in self.taxonomy.every_header_rule() if rule.equals is not None
             }
         found = {
             slot
@@ -295,7 +296,9 @@ class Facts:
     def _header(self, name: str) -> str:
         """The name of a header in either case."""
         return "".join(
-            f"[{each.upper()}{each.lower()}]" if each.isalpha() else any_of(each, self.dialect.syntax)
+            f"[{each.upper()}{each.lower()}]"
+            if each.isalpha()
+            else any_of(each, self.dialect.syntax)
             for each in name
         )
 
@@ -338,9 +341,10 @@ class Facts:
         if envelope.places or envelope.name in self.contract.numberings:
             return "its code is not at one place of the body"
         for place in walk(envelope.shape):
-            if isinstance(place.node, Array) and {"code", "message"} & slot_places(
-                place.node
-            ).keys():
+            if (
+                isinstance(place.node, Array)
+                and {"code", "message"} & slot_places(place.node).keys()
+            ):
                 return "its envelope has a list of errors"
             if isinstance(place.node, Object) and place.node.spread is not None:
                 return "details stand beside the members of its envelope"
@@ -382,7 +386,9 @@ class Facts:
         pattern = translate_whole(expression, self.dialect.syntax, re.DOTALL)
         if pattern is None:
             return None
-        paths = ["faultspec_path"] if self.kind.route is None else ["faultspec_path", "faultspec_route"]
+        paths = (
+            ["faultspec_path"] if self.kind.route is None else ["faultspec_path", "faultspec_route"]
+        )
         found = any_true(is_true(self.matches(path, pattern)) for path in paths)
         if method is None:
             return found
