@@ -1,4 +1,4 @@
-"""The transcripts of the README, of docs/audit.md and of docs/sql.md are real: each command in a ``console`` block
+"""The transcripts of README, docs/audit.md and docs/sql.md are real: each command in a ``console`` block
 is run, and what it prints is what stands there.
 """
 

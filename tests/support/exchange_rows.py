@@ -38,7 +38,7 @@ _IDS = (
     *("01890a5d-ac96-774b-bcce-b302099a8057", "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"),
     *("01890a5d-ac96-474b-bcce-b302099a8057", "no id", ""),
 )
-_SAYINGS = (
+_MESSAGES = (
     *("Too many requests", "There is no order 7", 'a "quoted" word', "100 % of it", "é, ü and ø"),
     *("connect to 10.1.2.3:5432 was refused", "write to bob.smith@corp-example.net"),
     'Traceback (most recent call last):\n  File "/srv/app.py", line 3, in f\n    x()',
@@ -68,7 +68,7 @@ _URLS = (
 )
 
 
-def sayings() -> list[str]:
+def leak_texts() -> list[str]:
     """Texts that leak, and texts that come near: those of the tests of detectors."""
     folder = TESTS / "vectors"
     found = []
@@ -80,7 +80,7 @@ def sayings() -> list[str]:
 
 
 def draw_rows(
-    taxonomy: Taxonomy, random: Random, number: int, texts: Sequence[str] = _SAYINGS
+    taxonomy: Taxonomy, random: Random, number: int, texts: Sequence[str] = _MESSAGES
 ) -> list[Row]:
     """Rows with the columns of all kinds, and their number ``n``."""
     codes = [*taxonomy.every_code()]
@@ -94,11 +94,11 @@ def _draw_row(
     own = [*code.http.allowed_statuses()][:3]
     others = [200, 204, 207, 304, 400, 404, 405, 418, 429, 500, 501, 503, 599]
     status = random.choice(own) if own and random.random() < 0.7 else random.choice(others)
-    said = random.choice(texts)
+    message = random.choice(texts)
     wire: object = code.wire if random.random() < 0.85 else random.choice(["bogus", 5, None, ""])
     slots: dict[str, Any] = {
         "code": wire,
-        "message": said,
+        "message": message,
         "retriable": random.choice([True, False, False, "true"]),
         "boundary": random.choice([*code.boundaries, "nowhere"]),
         "domain": random.choice([code.domain, code.domain, "nowhere"]),
@@ -118,7 +118,7 @@ def _draw_row(
         "headers": _draw_headers(random),
         "body": _draw_body(taxonomy, random, slots),
         "code": wire if isinstance(wire, str) else None,
-        "message": said if random.random() < 0.8 else None,
+        "message": message if random.random() < 0.8 else None,
         "correlation_id": random.choice([*_IDS, None]),
         "retriable": random.choice([True, False, None]),
         "boundary": random.choice([*code.boundaries, "nowhere", None]),

@@ -28,7 +28,7 @@ from faultspec_conformance.observed.formats.declared import record_reader
 from faultspec_conformance.observed.formats.record import RecordedExchange
 from paths import ROOT, TESTS
 from support.examples import examples
-from support.exchange_rows import BARE, KINDS, WHOLE, Row, draw_rows, sayings
+from support.exchange_rows import BARE, KINDS, WHOLE, Row, draw_rows, leak_texts
 from support.sql_engines import postgres, postgres_is_missing, run_duckdb, run_spark, spark
 from targets.test_targets_laws import FLAGSHIP, taxonomy
 
@@ -172,7 +172,7 @@ def test_views_of_any_rows(seed: int) -> None:
 def test_leaks_of_all_texts() -> None:
     """No text in which the detectors find a leak passes the expressions of the views."""
     one = named_case(FLAGSHIP, WHOLE.name)
-    texts = sayings()
+    texts = leak_texts()
     rows = draw_rows(one.taxonomy, Random(1), 2 * len(texts), texts)
     classified, _, _ = run_duckdb(one.script, WHOLE.name, rows, one.views)
     assert [*differences(one, rows, classified)] == []
@@ -251,8 +251,8 @@ def test_the_views_of_the_flagship_are_reviewed(dialect: str) -> None:
 
 
 def test_widened_expressions_match_wherever_the_detectors_do() -> None:
-    """What RE2 lacks is left out so that more matches, never less."""
-    texts = [text for text in sayings() if len(text) < 2000]
+    """An expression without what RE2 lacks matches more, never less."""
+    texts = [text for text in leak_texts() if len(text) < 2000]
     missed = []
     for kind, patterns in DETECTORS.items():
         for pattern in patterns:

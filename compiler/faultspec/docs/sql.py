@@ -20,7 +20,7 @@ of a generated file says the same for its own records, surfaces and dialect.
 * *cannot*: there is no column. `…_odd` has a few rows of each combination for the judge.
 
 All columns select the rows of a surface that SQL does not read: batches, lists of errors, several
-envelopes, codes in numbers or headers, foreign errors, requests told apart by their bodies.
+envelopes, codes in numbers or headers, foreign errors, requests that only bodies tell apart.
 
 | clause | SQL decides it | |
 |---|---|---|

@@ -13,15 +13,15 @@ from faultspec.contract.model import build_contract
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.model import RecordingRule, Taxonomy
 from faultspec.targets.model import Model
-from faultspec.targets.sql_clauses import Decision, decide_clauses, searches_texts
+from faultspec.targets.sql_clauses import SqlDecision, decide_clauses, searches_texts
 from faultspec.targets.sql_dialects import DIALECTS, NAME, Dialect
 from faultspec.targets.sql_facts import (
     FALSE,
-    Facts,
+    RowFacts,
     any_true,
     column,
     is_true,
-    quote,
+    sql_text,
 )
 
 #: Rows of one combination that the view of odd ones has: a finding of the audit shows as many
@@ -99,7 +99,7 @@ def view(taxonomy: Taxonomy, model: Model, settings: Mapping[str, str]) -> SqlVi
     ]
     contract = build_contract(taxonomy)
     dialect = DIALECTS[chosen.dialect]
-    files = [_file(Facts(contract, kind, dialect), chosen) for kind in used]
+    files = [_file(RowFacts(contract, kind, dialect), chosen) for kind in used]
     return SqlView(tuple(files)) if files else None
 
 
@@ -117,7 +117,7 @@ def why_no_columns(kind: RecordingRule) -> str | None:
     return None
 
 
-def _file(facts: Facts, settings: SqlSettings) -> SqlFile:
+def _file(facts: RowFacts, settings: SqlSettings) -> SqlFile:
     kind, dialect = facts.kind, facts.dialect
     decisions = decide_clauses(facts)
     table = settings.table or kind.name
@@ -165,7 +165,7 @@ def _select(columns: Iterable[tuple[str, str]], source: str, *, keep: bool = Tru
 
 
 def _classified_view(
-    facts: Facts, decisions: tuple[Decision, ...], settings: SqlSettings, table: str
+    facts: RowFacts, decisions: tuple[SqlDecision, ...], settings: SqlSettings, table: str
 ) -> str:
     """The statement of the view with a row for each row of the table that is an exchange."""
     kept = [*map(column, facts.columns)]
@@ -209,12 +209,12 @@ def _table_name(table: str) -> str:
     return ".".join(column(part) for part in table.split("."))
 
 
-def _text_columns(facts: Facts) -> Iterator[tuple[str, str]]:
-    """What clauses read of the texts of an error."""
+def _text_columns(facts: RowFacts) -> Iterator[tuple[str, str]]:
+    """The texts of an error, as clauses read them."""
     if "code" not in facts.slots:
         yield "faultspec_code", "CAST(NULL AS TEXT)"
     body = "faultspec_body"
-    yield "faultspec_repeats", is_true(f"FS_REPEATS({body}, {quote(NAME)})")
+    yield "faultspec_repeats", is_true(f"FS_REPEATS({body}, {sql_text(NAME)})")
     yield "faultspec_shape", _shape(facts)
     if searches_texts(facts):
         texts = " || FS_CHARACTER(10) || ".join(f"COALESCE({each}, '')" for each in facts.texts())
@@ -228,19 +228,19 @@ def _unescape(text: str) -> str:
     texts as one text. So a text with such a name or list stands there again, in that form.
     """
     marked = f"REPLACE(REPLACE({text}, '\\\\', FS_CHARACTER(1)), '\\\"', FS_CHARACTER(2))"
-    members = f"FS_REPLACE({marked}, {quote(_COLON)}, {quote(': ' + chr(34))})"
-    lines = f"FS_REPLACE({marked}, {quote(_COMMA)}, FS_CHARACTER(10))"
+    members = f"FS_REPLACE({marked}, {sql_text(_COLON)}, {sql_text(': ' + chr(34))})"
+    lines = f"FS_REPLACE({marked}, {sql_text(_COMMA)}, FS_CHARACTER(10))"
     named = _if_matches(text, _SECRET_NAME, members)
     listed = _if_matches(text, _LIST, lines)
     found = f"({marked} || {named} || {listed})"
     for escape, code in (("\\n", 10), ("\\r", 13), ("\\t", 9), ("\\/", 47)):
-        found = f"REPLACE({found}, {quote(escape)}, FS_CHARACTER({code}))"
-    return f"REPLACE(REPLACE({found}, FS_CHARACTER(2), {quote(chr(34))}), FS_CHARACTER(1), '\\')"
+        found = f"REPLACE({found}, {sql_text(escape)}, FS_CHARACTER({code}))"
+    return f"REPLACE(REPLACE({found}, FS_CHARACTER(2), {sql_text(chr(34))}), FS_CHARACTER(1), '\\')"
 
 
 def _if_matches(text: str, pattern: str, then: str) -> str:
     found = f"FS_CHARACTER(10) || {then}"
-    return f"CASE WHEN FS_MATCHES(LOWER({text}), {quote(pattern)}) THEN {found} ELSE '' END"
+    return f"CASE WHEN FS_MATCHES(LOWER({text}), {sql_text(pattern)}) THEN {found} ELSE '' END"
 
 
 _WS = r"[ \t\r\n]*"
@@ -255,11 +255,11 @@ _SECRET_NAME = (
 )
 
 
-def _shape(facts: Facts) -> str:
+def _shape(facts: RowFacts) -> str:
     """The body without its values, so that bodies of one shape are one combination."""
     if not facts.has_body:
         return "CAST(NULL AS TEXT)"
-    texts = f"FS_REPLACE(faultspec_body, {quote(_VALUE)}, {quote(': ' + chr(34) + chr(34))})"
+    texts = f"FS_REPLACE(faultspec_body, {sql_text(_VALUE)}, {sql_text(': ' + chr(34) + chr(34))})"
     numbers = f"FS_REPLACE({texts}, '[0-9]+', '0')"
     return f"CASE WHEN faultspec_json IS NOT NULL THEN SUBSTRING({numbers}, 1, {_SHAPE}) END"
 
@@ -267,7 +267,7 @@ def _shape(facts: Facts) -> str:
 _VALUE = rf':{_WS}"(?:[^"\\]|\\.)*"'
 
 
-def _error_columns(facts: Facts) -> Iterator[tuple[str, str]]:
+def _error_columns(facts: RowFacts) -> Iterator[tuple[str, str]]:
     yield "faultspec_error", is_true(facts.errors())
     json = "faultspec_json IS NOT NULL AND NOT faultspec_repeats" if facts.has_body else "TRUE"
     empty = f"NOT ({facts.has_slots()})"
@@ -291,22 +291,22 @@ def _is_dressed(dialect: Dialect) -> str:
     without = text
     for letters in ("a-z", "A-Z"):
         pattern = f"(^|[^A-Za-z0-9+/_\\-])[{letters}0-9+/_\\-]{{22,}}($|[^A-Za-z0-9+/_\\-])"
-        without = f"FS_REPLACE({without}, {quote(pattern)}, '  ')"
+        without = f"FS_REPLACE({without}, {sql_text(pattern)}, '  ')"
     return any_true(
         (
-            f"FS_MATCHES({text}, {quote('[%&<]')})",
-            f"FS_MATCHES({text}, {quote(chr(92) * 2)})",
-            f"FS_MATCHES({text}, {quote('[+]')}) AND FS_MATCHES({text}, {quote(_PARAMETER)})",
-            f"FS_MATCHES({without}, {quote(run + '{22,}')})",
-            f"FS_MATCHES({text}, {quote('(?:[2-7][0-9a-fA-F]|0[aAdD9]){16}')})",
+            f"FS_MATCHES({text}, {sql_text('[%&<]')})",
+            f"FS_MATCHES({text}, {sql_text(chr(92) * 2)})",
+            f"FS_MATCHES({text}, {sql_text('[+]')}) AND FS_MATCHES({text}, {sql_text(_PARAMETER)})",
+            f"FS_MATCHES({without}, {sql_text(run + '{22,}')})",
+            f"FS_MATCHES({text}, {sql_text('(?:[2-7][0-9a-fA-F]|0[aAdD9]){16}')})",
         )
     )
 
 
-def _clauses(decisions: Iterable[Decision]) -> str:
+def _clauses(decisions: Iterable[SqlDecision]) -> str:
     """The addresses of the clauses that a row may break, in one text."""
     parts = [
-        f"CASE WHEN {each.column} THEN {quote(each.clause.address + ' ')} ELSE '' END"
+        f"CASE WHEN {each.column} THEN {sql_text(each.clause.address + ' ')} ELSE '' END"
         for each in decisions
     ]
     return f"TRIM({' || '.join(parts)})" if parts else "''"

@@ -30,13 +30,13 @@ from faultspec.targets.sql_expressions import Syntax, text_end, translate_whole,
 from faultspec.targets.sql_facts import (
     FALSE,
     TRUE,
-    Facts,
+    RowFacts,
     all_true,
     any_true,
-    in_statuses,
+    has_status,
+    is_among,
     is_true,
-    one_of,
-    quote,
+    sql_text,
 )
 
 _STATUSES = range(100, 600)
@@ -65,7 +65,7 @@ class SqlClause:
     exact. ``always``: whether it may select some whatever the taxonomy is.
     """
 
-    write: Callable[[Facts], Predicate | None]
+    write: Callable[[RowFacts], Predicate | None]
     note: str = ""
     always: bool = False
 
@@ -77,7 +77,7 @@ class SqlClause:
         return "over-selects" if self.always else "exactly, or over-selects"
 
 
-class Decision(NamedTuple):
+class SqlDecision(NamedTuple):
     """How SQL decides a clause: ``exactly``, ``over-selects`` or ``cannot``. ``predicate``: None
     for the last.
     """
@@ -98,7 +98,7 @@ class Decision(NamedTuple):
         return None if self.predicate is None else self.column
 
 
-def decide_clauses(facts: Facts) -> tuple[Decision, ...]:
+def decide_clauses(facts: RowFacts) -> tuple[SqlDecision, ...]:
     """Every clause that applies to the taxonomy over HTTP, and how SQL decides it."""
     found = []
     for address, clause in service_clauses(facts.taxonomy).items():
@@ -107,15 +107,15 @@ def decide_clauses(facts: Facts) -> tuple[Decision, ...]:
         known = find_clause(address)
         predicate = known.write(facts) if known is not None else None
         if known is not None and predicate is None:
-            found.append(Decision(clause, "cannot", _why_unwritten(facts, clause)))
+            found.append(SqlDecision(clause, "cannot", _why_unwritten(facts, clause)))
         elif predicate is None:
-            found.append(Decision(clause, "cannot", why_not(clause)))
+            found.append(SqlDecision(clause, "cannot", why_not(clause)))
         else:
             condition = all_true(
                 ("faultspec_error", any_true(("faultspec_blind", is_true(predicate.sql))))
             )
             verdict = "exactly" if predicate.exact else "over-selects"
-            found.append(Decision(clause, verdict, predicate.note, condition))
+            found.append(SqlDecision(clause, verdict, predicate.note, condition))
     return tuple(found)
 
 
@@ -132,7 +132,7 @@ def find_clause(address: str) -> SqlClause | None:
     return None
 
 
-def _why_unwritten(facts: Facts, clause: Clause) -> str:
+def _why_unwritten(facts: RowFacts, clause: Clause) -> str:
     if clause.address.startswith("leaks/") and _says_texts(facts):
         return "The engine would compile its many expressions anew for each row."
     return "The records do not have what it reads."
@@ -169,46 +169,46 @@ _FAMILIES = {
 # Codes.
 
 
-def _wires(facts: Facts, codes: Iterable[Code]) -> list[str]:
+def _wires(facts: RowFacts, codes: Iterable[Code]) -> list[str]:
     return [str(code.wire) for code in codes]
 
 
-def _declared(facts: Facts) -> str:
+def _is_declared(facts: RowFacts) -> str:
     """Whether the code is one of the taxonomy."""
-    return one_of("faultspec_code", _wires(facts, facts.taxonomy.codes.values()))
+    return is_among("faultspec_code", _wires(facts, facts.taxonomy.codes.values()))
 
 
-def _owned(facts: Facts) -> str:
+def _is_owned(facts: RowFacts) -> str:
     """Whether the code is one of an operation alone, so that the operation decides."""
-    return one_of("faultspec_code", map(str, facts.contract.numbering.owners))
+    return is_among("faultspec_code", map(str, facts.contract.numbering.owners))
 
 
-def _has_code(facts: Facts) -> bool:
+def _has_code(facts: RowFacts) -> bool:
     return facts.has_body or "code" in facts.kind.slots
 
 
-def _judge_declared(facts: Facts) -> Predicate | None:
+def _judge_declared(facts: RowFacts) -> Predicate | None:
     if not _has_code(facts):
         return None
     closed = [each.surface.name for each in facts.readable if each.surface.codes is not None]
     sql = all_true(
         (
-            one_of("faultspec_surface", closed),
+            is_among("faultspec_surface", closed),
             "faultspec_code IS NOT NULL",
-            f"NOT ({_declared(facts)})",
+            f"NOT ({_is_declared(facts)})",
         )
     )
-    return _of_body(facts, sql)
+    return _code_predicate(facts, sql)
 
 
-def _judge_reserved(facts: Facts) -> Predicate | None:
+def _judge_reserved(facts: RowFacts) -> Predicate | None:
     if not _has_code(facts):
         return None
     gone = [code for code in facts.taxonomy.codes.values() if not code.live]
-    return _of_body(facts, one_of("faultspec_code", _wires(facts, gone)))
+    return _code_predicate(facts, is_among("faultspec_code", _wires(facts, gone)))
 
 
-def _judge_operation(facts: Facts) -> Predicate | None:
+def _judge_operation(facts: RowFacts) -> Predicate | None:
     if not _has_code(facts):
         return None
     conditions = []
@@ -219,36 +219,38 @@ def _judge_operation(facts: Facts) -> Predicate | None:
                 for code in facts.taxonomy.codes.values()
                 if code.live and code.name not in claim.surface.codes
             ]
-            surface = f"faultspec_surface = {quote(claim.surface.name)}"
-            conditions.append(all_true((surface, one_of("faultspec_code", _wires(facts, others)))))
-    sql = any_true((*conditions, _owned(facts)))
+            surface = f"faultspec_surface = {sql_text(claim.surface.name)}"
+            conditions.append(
+                all_true((surface, is_among("faultspec_code", _wires(facts, others))))
+            )
+    sql = any_true((*conditions, _is_owned(facts)))
     if sql == FALSE:
-        return _of_body(facts, sql)
-    if _owned(facts) == FALSE:
-        return _of_body(facts, all_true((sql, "faultspec_method IS NOT NULL")))
+        return _code_predicate(facts, sql)
+    if _is_owned(facts) == FALSE:
+        return _code_predicate(facts, all_true((sql, "faultspec_method IS NOT NULL")))
     return Predicate(sql, exact=False, note="A code of an operation is left to the judge.")
 
 
-def _of_body(facts: Facts, sql: str) -> Predicate:
+def _code_predicate(facts: RowFacts, sql: str) -> Predicate:
     """A predicate about the code. In a body that repeats a member there is none for the judge."""
     if not facts.has_body:
         return Predicate(sql)
     return Predicate(sql, note="Exact where `faultspec_read` is true.")
 
 
-def _judge_code_status(facts: Facts) -> Predicate | None:
+def _judge_code_status(facts: RowFacts) -> Predicate | None:
     conditions, exact = [], True
     for claim in facts.readable:
-        surface = f"faultspec_surface = {quote(claim.surface.name)}"
+        surface = f"faultspec_surface = {sql_text(claim.surface.name)}"
         if _has_code(facts):
             pairs: dict[str, list[str]] = {}
             for code in facts.taxonomy.codes.values():
                 if code.live:
                     wrong, sure = _wrong_statuses(facts, claim, code)
                     exact = exact and sure
-                    pairs.setdefault(in_statuses(wrong), []).append(str(code.wire))
+                    pairs.setdefault(has_status(wrong), []).append(str(code.wire))
             by_code = any_true(
-                all_true((one_of("faultspec_code", wires), statuses))
+                all_true((is_among("faultspec_code", wires), statuses))
                 for statuses, wires in pairs.items()
             )
             conditions.append(all_true((surface, by_code)))
@@ -257,14 +259,14 @@ def _judge_code_status(facts: Facts) -> Predicate | None:
         )
     sql = any_true(conditions)
     if exact:
-        return _of_body(facts, sql)
+        return _code_predicate(facts, sql)
     return Predicate(sql, exact=False, note=_FACTS_NOTE)
 
 
 _FACTS_NOTE = "A code whose rule reads details, the operation or the caller is left to the judge."
 
 
-def _wrong_statuses(facts: Facts, claim: Claim, code: Code) -> tuple[list[int], bool]:
+def _wrong_statuses(facts: RowFacts, claim: Claim, code: Code) -> tuple[list[int], bool]:
     """The statuses under which the code may not travel, and whether they are certain."""
     reads = {fact for fact in code.http.reads if fact not in ("status", "cause")}
     wrong = []
@@ -285,7 +287,7 @@ def _wrong_statuses(facts: Facts, claim: Claim, code: Code) -> tuple[list[int], 
     return wrong, not reads
 
 
-def _bare(facts: Facts, claim: Claim, clause: str) -> str:
+def _bare(facts: RowFacts, claim: Claim, clause: str) -> str:
     """The statuses of an error of an unknown code that break a clause."""
     broken = []
     for status in _STATUSES:
@@ -295,43 +297,43 @@ def _bare(facts: Facts, claim: Claim, clause: str) -> str:
         judged = findings.judgement(surface=None, code=None, is_error=True)
         if any(finding.clause == clause for finding in judged.findings):
             broken.append(status)
-    return in_statuses(broken)
+    return has_status(broken)
 
 
-def _judge_crash(facts: Facts) -> Predicate | None:
+def _judge_crash(facts: RowFacts) -> Predicate | None:
     taxonomy = facts.taxonomy
     pairs: dict[str, list[str]] = {}
     for code in taxonomy.codes.values() if _has_code(facts) else ():
-        statuses = in_statuses(
+        statuses = has_status(
             each for each in _STATUSES if crash_level(taxonomy, code, each) is not None
         )
         pairs.setdefault(statuses, []).append(str(code.wire))
     by_code = any_true(
-        all_true((one_of("faultspec_code", wires), statuses)) for statuses, wires in pairs.items()
+        all_true((is_among("faultspec_code", wires), statuses)) for statuses, wires in pairs.items()
     )
-    unknown = in_statuses(
+    unknown = has_status(
         each for each in _STATUSES if crash_level(taxonomy, None, each) is not None
     )
     # Slots without a code say that the error has one, which the record leaves out.
     without_code = facts.has_slots() if facts.has_body else FALSE
-    known = f"faultspec_code IS NOT NULL AND NOT ({_declared(facts)})"
+    known = f"faultspec_code IS NOT NULL AND NOT ({_is_declared(facts)})"
     by_status = all_true(
         (any_true((known, f"faultspec_code IS NULL AND ({without_code})")), unknown)
     )
     bare = [
         all_true(
             (
-                f"faultspec_surface = {quote(claim.surface.name)}",
+                f"faultspec_surface = {sql_text(claim.surface.name)}",
                 f"NOT ({facts.has_slots()})",
                 _bare(facts, claim, CRASH),
             )
         )
         for claim in facts.readable
     ]
-    return _of_body(facts, any_true((by_code, by_status, *bare)))
+    return _code_predicate(facts, any_true((by_code, by_status, *bare)))
 
 
-def _judge_flag(facts: Facts) -> Predicate | None:
+def _judge_flag(facts: RowFacts) -> Predicate | None:
     if not _has_code(facts) or not facts.flags:
         return None
     present = any_true(
@@ -339,18 +341,18 @@ def _judge_flag(facts: Facts) -> Predicate | None:
     )
     conditions, exact = [], True
     for code in (each for each in facts.taxonomy.codes.values() if each.live):
-        is_code = one_of("faultspec_code", [str(code.wire)])
+        is_code = is_among("faultspec_code", [str(code.wire)])
         reads = {fact for fact in code.retriable.reads if fact not in ("status", "cause")}
         outcomes: dict[tuple[bool, ...], list[int]] = {}
         for status in _STATUSES:
             outcome = code.retriable.decide(ConditionFacts(status=status))
             outcomes.setdefault(outcome, []).append(status)
         for outcome, statuses in outcomes.items():
-            here = TRUE if len(outcomes) == 1 else in_statuses(statuses)
+            here = TRUE if len(outcomes) == 1 else has_status(statuses)
             if len(outcome) == 1:
                 wrong = "false" if outcome[0] else "true"
                 has_wrong = any_true(
-                    f"faultspec_flag_{number} = {quote(wrong)}"
+                    f"faultspec_flag_{number} = {sql_text(wrong)}"
                     for number, _ in enumerate(facts.flags)
                 )
                 conditions.append(all_true((is_code, here, has_wrong)))
@@ -358,10 +360,10 @@ def _judge_flag(facts: Facts) -> Predicate | None:
                 exact = False
                 conditions.append(all_true((is_code, here, present)))
     sql = any_true(conditions)
-    return _of_body(facts, sql) if exact else Predicate(sql, exact=False, note=_FACTS_NOTE)
+    return _code_predicate(facts, sql) if exact else Predicate(sql, exact=False, note=_FACTS_NOTE)
 
 
-def _judge_fixed(facts: Facts) -> Predicate | None:
+def _judge_fixed(facts: RowFacts) -> Predicate | None:
     if not _has_code(facts):
         return None
     conditions = []
@@ -375,10 +377,10 @@ def _judge_fixed(facts: Facts) -> Predicate | None:
             allowed["domain"] = (code.domain,)
         for slot, values in allowed.items():
             if slot in facts.slots:
-                is_code = one_of("faultspec_code", [str(code.wire)])
+                is_code = is_among("faultspec_code", [str(code.wire)])
                 texts = [value for value in values if isinstance(value, str)]
-                wrong = f"NOT ({one_of(f'faultspec_{slot}', texts)})"
-                if len(texts) < len(values):  # numbers and flags are no texts
+                wrong = f"NOT ({is_among(f'faultspec_{slot}', texts)})"
+                if len(texts) < len(values):  # the others are numbers or flags
                     wrong = TRUE
                 present = f"faultspec_{slot} IS NOT NULL" if texts else TRUE
                 conditions.append(all_true((is_code, present, wrong)))
@@ -391,12 +393,12 @@ _FIXED_NOTE = "A value that no declaration has is one of `envelope/types`."
 # Bodies.
 
 
-def _judge_surface(_: Facts) -> Predicate:
+def _judge_surface(_: RowFacts) -> Predicate:
     # Without the method, the judge does not decide it.
     return Predicate("faultspec_surface IS NULL AND faultspec_method IS NOT NULL")
 
 
-def _judge_json(facts: Facts) -> Predicate | None:
+def _judge_json(facts: RowFacts) -> Predicate | None:
     if not facts.has_body:
         return None
     sql = all_true(
@@ -411,7 +413,7 @@ def _judge_json(facts: Facts) -> Predicate | None:
 _JSON_NOTE = "A name that occurs twice, in different objects, looks like a repeated member."
 
 
-def _judge_media_type(facts: Facts) -> Predicate | None:
+def _judge_media_type(facts: RowFacts) -> Predicate | None:
     if not facts.has_headers:
         return None
     end = text_end(facts.dialect.syntax)
@@ -423,7 +425,7 @@ def _judge_media_type(facts: Facts) -> Predicate | None:
         matches = facts.matches(f"({value})", rf"^[ \t]*(?:{types})[ \t]*{charset}{end}")
         sound = is_true(all_true((facts.header_is_plain("Content-Type"), matches)))
         conditions.append(
-            all_true((f"faultspec_surface = {quote(claim.surface.name)}", f"NOT ({sound})"))
+            all_true((f"faultspec_surface = {sql_text(claim.surface.name)}", f"NOT ({sound})"))
         )
     sql = all_true(("faultspec_header_names IS NOT NULL", any_true(conditions)))
     return Predicate(sql, exact=False, note=_MEDIA_TYPE_NOTE)
@@ -445,11 +447,11 @@ def _either_case(text: str) -> str:
     )
 
 
-def _judge_ids(facts: Facts) -> Predicate | None:
+def _judge_ids(facts: RowFacts) -> Predicate | None:
     conditions = []
     exact = True
     for claim in facts.readable:
-        surface = f"faultspec_surface = {quote(claim.surface.name)}"
+        surface = f"faultspec_surface = {sql_text(claim.surface.name)}"
         slots = facts.contract.slots[claim.envelopes[0].name]
         for slot, schema in slots.items():
             if slot not in slot_places(claim.envelopes[0].shape):
@@ -469,13 +471,13 @@ def _judge_ids(facts: Facts) -> Predicate | None:
     if not conditions:
         return None
     sql = any_true(conditions)
-    return _of_body(facts, sql) if exact else Predicate(sql, exact=False, note=_FORMAT_NOTE)
+    return _code_predicate(facts, sql) if exact else Predicate(sql, exact=False, note=_FORMAT_NOTE)
 
 
 _FORMAT_NOTE = "A format that no expression decides, and one inside a value, are left to the judge."
 
 
-def _valid_text(schema: Schema, expression: str, facts: Facts) -> Predicate:
+def _valid_text(schema: Schema, expression: str, facts: RowFacts) -> Predicate:
     """Whether a text surely has a format and a pattern."""
     syntax = facts.dialect.syntax
     parts, exact = [TRUE], not (schema.types and "string" not in schema.types)
@@ -484,13 +486,13 @@ def _valid_text(schema: Schema, expression: str, facts: Facts) -> Predicate:
         exact = exact and formats.exact
         parts.append(formats.sql)
     if schema.pattern:
-        pattern = _anchored(schema.pattern, syntax)
+        pattern = _translate_anchored(schema.pattern, syntax)
         exact = exact and pattern is not None
         parts.append(FALSE if pattern is None else facts.matches(expression, pattern))
     return Predicate(all_true(parts), exact)
 
 
-def _valid_formats(formats: Sequence[str], expression: str, facts: Facts) -> Predicate:
+def _valid_formats(formats: Sequence[str], expression: str, facts: RowFacts) -> Predicate:
     """Whether a text surely has one of the formats."""
     if any(name not in FORMATS for name in formats):
         return Predicate(TRUE)
@@ -506,13 +508,13 @@ def _valid_formats(formats: Sequence[str], expression: str, facts: Facts) -> Pre
 def _format_expression(name: str, syntax: Syntax) -> tuple[str | None, bool]:
     """An expression of texts that have a format, and whether all of them match."""
     if name in ids.PATTERNS:
-        pattern = _anchored(ids.PATTERNS[name], syntax)
+        pattern = _translate_anchored(ids.PATTERNS[name], syntax)
         return pattern, pattern is not None
     write = _SURE.get(name)
     return (None if write is None else write(syntax)), False
 
 
-def _anchored(pattern: str, syntax: Syntax) -> str | None:
+def _translate_anchored(pattern: str, syntax: Syntax) -> str | None:
     """An anchored expression of a whole text; None if it is another, or has no translation."""
     inner = re.fullmatch(r"\^(.*)\$", pattern, re.DOTALL)
     if inner is None or re.search(r"[\^$]", re.sub(r"\\.|\[(?:\\.|[^\]])*\]", "", inner[1])):
@@ -547,26 +549,26 @@ _HEADER_NOTE = (
 )
 
 
-def _judge_header(facts: Facts, name: str) -> Predicate | None:
+def _judge_header(facts: RowFacts, name: str) -> Predicate | None:
     if not facts.has_headers:
         return None
     taxonomy = facts.taxonomy
     codes = [code for code in taxonomy.codes.values() if _has_own_rules(facts, code, name)]
     wires = _wires(facts, codes) if _has_code(facts) else []
-    other = f"(faultspec_code IS NULL OR NOT ({one_of('faultspec_code', wires)}))"
+    other = f"(faultspec_code IS NULL OR NOT ({is_among('faultspec_code', wires)}))"
     branches: list[tuple[Code | None, str]] = [(None, TRUE if not wires else other)]
     branches += [
-        (code, one_of("faultspec_code", [str(code.wire)])) for code in (codes if wires else ())
+        (code, is_among("faultspec_code", [str(code.wire)])) for code in (codes if wires else ())
     ]
     surfaces = [claim for claim in facts.readable if claim.surface.headers]
     plain = [claim.surface.name for claim in surfaces]
-    elsewhere = f"(faultspec_surface IS NULL OR NOT ({one_of('faultspec_surface', plain)}))"
+    elsewhere = f"(faultspec_surface IS NULL OR NOT ({is_among('faultspec_surface', plain)}))"
     places: list[tuple[Surface | None, str]] = [(None, TRUE if not plain else elsewhere)]
     places += [
-        (claim.surface, f"faultspec_surface = {quote(claim.surface.name)}") for claim in surfaces
+        (claim.surface, f"faultspec_surface = {sql_text(claim.surface.name)}") for claim in surfaces
     ]
     conditions = [
-        all_true((of_code, of_surface, in_statuses(statuses), _breaks_rules(rules, facts)))
+        all_true((of_code, of_surface, has_status(statuses), _breaks_rules(rules, facts)))
         for code, of_code in branches
         for surface, of_surface in places
         for rules, statuses in _rules_by_status(facts, code, surface, name)
@@ -577,7 +579,7 @@ def _judge_header(facts: Facts, name: str) -> Predicate | None:
     return Predicate(all_true((given, any_true(conditions))), exact=False, note=_HEADER_NOTE)
 
 
-def _has_own_rules(facts: Facts, code: Code, name: str) -> bool:
+def _has_own_rules(facts: RowFacts, code: Code, name: str) -> bool:
     rules = (*code.headers, *(rule for rule in facts.taxonomy.every_header_rule() if rule.codes))
     return any(
         rule.name.lower() == name and (rule in code.headers or code.name in rule.codes)
@@ -586,7 +588,7 @@ def _has_own_rules(facts: Facts, code: Code, name: str) -> bool:
 
 
 def _rules_by_status(
-    facts: Facts, code: Code | None, surface: Surface | None, name: str
+    facts: RowFacts, code: Code | None, surface: Surface | None, name: str
 ) -> Iterator[tuple[tuple[HeaderRule, ...], list[int]]]:
     """The rules of a header, and the statuses under which they hold."""
 
@@ -604,7 +606,7 @@ def _rules_by_status(
     yield from found.items()
 
 
-def _breaks_rules(rules: tuple[HeaderRule, ...], facts: Facts) -> str:
+def _breaks_rules(rules: tuple[HeaderRule, ...], facts: RowFacts) -> str:
     """Whether a header breaks its rules, or may break them."""
     name, presence = rules[-1].name, rules[-1].presence
     present = facts.header_is_present(name)
@@ -618,7 +620,7 @@ def _breaks_rules(rules: tuple[HeaderRule, ...], facts: Facts) -> str:
     return wrong if presence == "optional" else any_true((f"NOT ({present})", wrong))
 
 
-def _keeps_form(rule: HeaderRule, value: str, facts: Facts) -> str:
+def _keeps_form(rule: HeaderRule, value: str, facts: RowFacts) -> str:
     """Whether the value of a header surely keeps a rule."""
     if rule.value is not None:
         return FALSE
@@ -642,7 +644,7 @@ def _keeps_form(rule: HeaderRule, value: str, facts: Facts) -> str:
     return all_true(parts)
 
 
-def _is_echo(rule: HeaderRule, facts: Facts) -> bool:
+def _is_echo(rule: HeaderRule, facts: RowFacts) -> bool:
     """Whether another clause compares the header with the slot, wherever there is one."""
     return all(
         rule.name.lower() in {(field.echo or "").lower(), (field.mirror or "").lower()}
@@ -662,7 +664,7 @@ _LEAK_NOTE = (
 )
 
 
-def _judge_leaks(facts: Facts, kind: str) -> Predicate | None:
+def _judge_leaks(facts: RowFacts, kind: str) -> Predicate | None:
     if not _says_texts(facts):
         return None
     syntax = facts.dialect.syntax
@@ -685,7 +687,7 @@ def _judge_leaks(facts: Facts, kind: str) -> Predicate | None:
     return Predicate(sql, exact=False, note=_LEAK_NOTE)
 
 
-def _says_texts(facts: Facts) -> bool:
+def _says_texts(facts: RowFacts) -> bool:
     """Whether the records have what leaks are searched in."""
     return facts.has_body or "message" in facts.kind.slots
 
@@ -708,7 +710,7 @@ def _weigh(part: str) -> int:
     return len(part) + _REPEATED * sum(map(int, re.findall(r"\{(\d+),\}", part)))
 
 
-def searches_texts(facts: Facts) -> bool:
+def searches_texts(facts: RowFacts) -> bool:
     """Whether a clause about leaks applies, and rows have what it reads."""
     privacy = facts.taxonomy.privacy
     return privacy is not None and bool(privacy.detectors) and _says_texts(facts)

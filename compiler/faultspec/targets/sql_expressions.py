@@ -136,7 +136,7 @@ class _Writer:
             case "LITERAL":
                 return self._set(((value, value),), flags)
             case "NOT_LITERAL":
-                return self._set(_complement(_folded(((value, value),), flags)), 0)
+                return self._set(_complement(_fold(((value, value),), flags)), 0)
             case "ANY":
                 return self._set(_complement(() if flags & re.DOTALL else ((0x0A, 0x0A),)), 0)
             case _:
@@ -181,7 +181,7 @@ class _Writer:
                     found += self._category(str(value), flags, more=not negated)
                 case _:
                     self._refuse()
-        ranges = _folded(_joined(found), flags)
+        ranges = _fold(_join_ranges(found), flags)
         return self._set(_complement(ranges) if negated else ranges, 0)
 
     def _category(self, name: str, flags: int, *, more: bool) -> Ranges:
@@ -195,15 +195,15 @@ class _Writer:
         if not is_ascii:
             self._require(False)
             if name.endswith("SPACE"):
-                ranges = _joined((*ranges, *_SEPARATORS))
+                ranges = _join_ranges((*ranges, *_SEPARATORS))
         ranges = _complement(ranges) if negated else ranges
         if is_ascii:
             return ranges
         ranges = tuple((low, min(high, 0x7F)) for low, high in ranges if low < 0x80)
-        return _joined((*ranges, *_BEYOND)) if more else ranges
+        return _join_ranges((*ranges, *_BEYOND)) if more else ranges
 
     def _set(self, ranges: Ranges, flags: int) -> str:
-        ranges = _folded(ranges, flags)
+        ranges = _fold(ranges, flags)
         if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
             return _character(ranges[0][0], self.syntax)
         if not ranges:
@@ -239,7 +239,7 @@ def _character(code: int, syntax: Syntax, *, in_set: bool = False) -> str:
     return f"\\x{{{code:x}}}"
 
 
-def _joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
+def _join_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:
     found: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if found and low <= found[-1][1] + 1:
@@ -258,7 +258,7 @@ def _complement(ranges: Ranges) -> Ranges:
     return (*found, (start, _LAST)) if start <= _LAST else tuple(found)
 
 
-def _folded(ranges: Ranges, flags: int) -> Ranges:
+def _fold(ranges: Ranges, flags: int) -> Ranges:
     """The characters of a set in both cases, if the flags ignore case."""
     if not flags & re.IGNORECASE:
         return ranges
@@ -278,7 +278,7 @@ def _folded(ranges: Ranges, flags: int) -> Ranges:
         for letter, sign in (("s", 0x17F), ("k", 0x212A)):
             if any(low <= ord(letter) <= high for low, high in found):
                 found.append((sign, sign))
-    return _joined(found)
+    return _join_ranges(found)
 
 
 def _cases(letter: str) -> list[str]:

@@ -32,7 +32,7 @@ _SPACE = r"[ \t\r\n]*"
 TRUE, FALSE = "TRUE", "FALSE"
 
 
-def quote(text: str) -> str:
+def sql_text(text: str) -> str:
     """A literal."""
     return "'" + text.replace("'", "''") + "'"
 
@@ -58,13 +58,13 @@ def all_true(conditions: Iterable[str]) -> str:
     return " AND ".join(f"({each})" for each in found) or TRUE
 
 
-def one_of(expression: str, texts: Iterable[str]) -> str:
+def is_among(expression: str, texts: Iterable[str]) -> str:
     """Whether an expression has one of the texts."""
-    listed = ", ".join(map(quote, texts))
+    listed = ", ".join(map(sql_text, texts))
     return f"{expression} IN ({listed})" if listed else FALSE
 
 
-def in_statuses(statuses: Iterable[int]) -> str:
+def has_status(statuses: Iterable[int]) -> str:
     """Whether the status of the row is one of these."""
     runs: list[tuple[int, int]] = []
     for status in sorted(set(statuses)):
@@ -97,7 +97,7 @@ def json_path(pointer: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Facts:
+class RowFacts:
     """The facts of the rows of one kind.
 
     ``kind``: says which column has what. ``contract``: that of the taxonomy.
@@ -150,7 +150,7 @@ class Facts:
         text = f"CAST({column(name)} AS TEXT)"
         if not inner:
             return text
-        return f"FS_INNER({text}, {quote('$' + ''.join(f'.{key}' for key in inner))})"
+        return f"FS_INNER({text}, {sql_text('$' + ''.join(f'.{key}' for key in inner))})"
 
     # Stages of the view.
 
@@ -172,7 +172,7 @@ class Facts:
                 self.matches(self.value(self.kind.status), "^[1-5][0-9][0-9]" + self._end),
                 f"{self.value(self.kind.url)} IS NOT NULL",
                 *(
-                    f"{self.value(pointer)} = {quote(_constant(wanted))}"
+                    f"{self.value(pointer)} = {sql_text(_constant(wanted))}"
                     for pointer, wanted in self.kind.when.items()
                 ),
             )
@@ -235,7 +235,7 @@ class Facts:
         return tuple(sorted(found))
 
     def slot_columns(self) -> Iterator[tuple[str, str]]:
-        """Name and expression of the text in each slot; that of a slot which is no text is NULL."""
+        """Name and expression of the text in each slot; NULL for a value of another type."""
         for slot in self.slots:
             if slot != "details":
                 yield f"faultspec_{slot}", self._slot(slot)
@@ -266,11 +266,11 @@ class Facts:
 
     def matches(self, expression: str, pattern: str) -> str:
         """Whether a part of the text matches."""
-        return f"FS_MATCHES({expression}, {quote(pattern)})"
+        return f"FS_MATCHES({expression}, {sql_text(pattern)})"
 
     def find(self, expression: str, pattern: str) -> str:
         """The first group of the first match; NULL if there is none, or it is empty."""
-        return f"FS_FIND({expression}, {quote(pattern)})"
+        return f"FS_FIND({expression}, {sql_text(pattern)})"
 
     def header_is_present(self, name: str) -> str:
         """Whether the answer has a header."""
@@ -330,7 +330,7 @@ class Facts:
         if surface.reason is not None or surface.foreign or surface.namespaces:
             return "it allows errors of others"
         if self._claim_condition(claim.surface.match) is None:
-            return "its requests are told apart by their bodies, headers or queries"
+            return "bodies, headers or queries tell its requests apart"
         if json_path(surface.at) is None:
             return "the place of its envelope has signs that SQL does not read"
         return self._why_unread_envelope(claim.envelopes[0])
@@ -365,10 +365,10 @@ class Facts:
         conditions = []
         if match.methods:
             wanted = [method.upper() for method in match.methods]
-            conditions.append(one_of("COALESCE(faultspec_method, '')", wanted))
+            conditions.append(is_among("COALESCE(faultspec_method, '')", wanted))
         if match.statuses:
             conditions.append(
-                in_statuses(
+                has_status(
                     status
                     for status in _STATUSES
                     if any(status in wanted for wanted in match.statuses)
@@ -392,7 +392,7 @@ class Facts:
         found = any_true(is_true(self.matches(path, pattern)) for path in paths)
         if method is None:
             return found
-        return all_true((found, f"COALESCE(faultspec_method, '') = {quote(method)}"))
+        return all_true((found, f"COALESCE(faultspec_method, '') = {sql_text(method)}"))
 
     def _surface(self) -> str:
         """The surface of the row; empty if SQL cannot decide it, NULL if there is none."""
@@ -402,7 +402,7 @@ class Facts:
             if condition is None:
                 branches.append(f"WHEN {self._may_claim(claim.surface.match)} THEN ''")
             else:
-                branches.append(f"WHEN {condition} THEN {quote(claim.surface.name)}")
+                branches.append(f"WHEN {condition} THEN {sql_text(claim.surface.name)}")
         if not branches:
             return "CAST(NULL AS TEXT)"
         return f"CASE {' '.join(branches)} END"
@@ -419,11 +419,16 @@ class Facts:
         surface = self._surface()
         conditions = [
             f"({surface}) = ''",
-            one_of(f"({surface})", unreadable),
+            is_among(f"({surface})", unreadable),
             "faultspec_method = 'HEAD' OR faultspec_status IN (204, 304) OR faultspec_status < 200",
             *(self._may_be(operation) for operation in self.taxonomy.operations.values()),
             *(
-                f"({surface}) = {quote(claim.surface.name)} AND NOT ({self._by_status(claim)})"
+                all_true(
+                    (
+                        f"({surface}) = {sql_text(claim.surface.name)}",
+                        f"NOT ({self._is_error_status(claim)})",
+                    )
+                )
                 for claim in self.readable
                 if claim.surface.marks_bodies
             ),
@@ -465,17 +470,18 @@ class Facts:
             else FALSE
         )
         names = (operation.name, operation.wire)
-        named = [one_of("faultspec_url", names), one_of("faultspec_route", names)]
+        named = [is_among("faultspec_url", names), is_among("faultspec_route", names)]
         if self.kind.route is not None:
-            named.append(one_of("CONCAT(faultspec_method, ' ', faultspec_route)", names))
+            named.append(is_among("CONCAT(faultspec_method, ' ', faultspec_route)", names))
         return any_true((claimed, *map(is_true, named)))
 
     # Slots.
 
     def _slot(self, slot: str) -> str:
-        """The text in a slot of an error on a readable surface; NULL if it is no text."""
+        """The text in a slot of an error on a readable surface; NULL for a value of
+        another type."""
         branches = [
-            f"WHEN faultspec_surface = {quote(claim.surface.name)} THEN {found}"
+            f"WHEN faultspec_surface = {sql_text(claim.surface.name)} THEN {found}"
             for claim in self.readable
             if (found := self._slot_on(claim, slot)) is not None
         ]
@@ -487,8 +493,8 @@ class Facts:
         path = self._path_of(claim, slot)
         if path is None:
             return None
-        found = f"FS_TEXT(faultspec_json, {quote(path)})"
-        return f"CASE WHEN FS_IS_STRING(faultspec_json, {quote(path)}) THEN {found} END"
+        found = f"FS_TEXT(faultspec_json, {sql_text(path)})"
+        return f"CASE WHEN FS_IS_STRING(faultspec_json, {sql_text(path)}) THEN {found} END"
 
     def _path_of(self, claim: Claim, slot: str, key: str | None = None) -> str | None:
         places = slot_places(claim.envelopes[0].shape).get(slot, ())
@@ -503,21 +509,21 @@ class Facts:
             if slot not in self.kind.slots:
                 return "CAST(NULL AS TEXT)"
             text = f"faultspec_slot_{slot}"
-            found = f"FS_INNER({text}, {quote(f'$.{key}')})" if key else text
+            found = f"FS_INNER({text}, {sql_text(f'$.{key}')})" if key else text
             return f"CASE WHEN LOWER({found}) IN ('true', 'false') THEN LOWER({found}) END"
         branches = []
         for claim in self.readable:
             path = self._path_of(claim, slot, key)
             if path is not None:
                 branches.append(
-                    f"WHEN faultspec_surface = {quote(claim.surface.name)} "
-                    f"AND FS_IS_BOOLEAN(faultspec_json, {quote(path)}) "
-                    f"THEN FS_TEXT(faultspec_json, {quote(path)})"
+                    f"WHEN faultspec_surface = {sql_text(claim.surface.name)} "
+                    f"AND FS_IS_BOOLEAN(faultspec_json, {sql_text(path)}) "
+                    f"THEN FS_TEXT(faultspec_json, {sql_text(path)})"
                 )
         return f"CASE {' '.join(branches)} END" if branches else "CAST(NULL AS TEXT)"
 
     def texts(self) -> Sequence[str]:
-        """What an error says: its body or its slots, and its headers."""
+        """The columns with texts of an error: its body or its slots, and its headers."""
         found = ["faultspec_body"] if self.has_body else []
         found += [f"faultspec_slot_{slot}" for slot in self.kind.slots if not self.has_body]
         return [*found, "faultspec_headers"] if self.has_headers else found
@@ -527,16 +533,16 @@ class Facts:
         """The pictures of the envelopes, whose names and constants are texts of an error."""
         return [claim.envelopes[0].picture for claim in self.readable]
 
-    def _by_status(self, claim: Claim) -> str:
+    def _is_error_status(self, claim: Claim) -> str:
         """Whether the status alone tells an error of the surface."""
-        return in_statuses(each for each in _STATUSES if claim.surface.is_error_status(each))
+        return has_status(each for each in _STATUSES if claim.surface.is_error_status(each))
 
     def errors(self) -> str:
         """Whether the row is an error by its status, or may be one."""
         by_surface = [
-            is_true(f"faultspec_surface = {quote(claim.surface.name)} AND ({by_status})")
+            is_true(f"faultspec_surface = {sql_text(claim.surface.name)} AND ({by_status})")
             for claim in self.readable
-            if (by_status := self._by_status(claim)) != FALSE
+            if (by_status := self._is_error_status(claim)) != FALSE
         ]
         return any_true(
             (
