@@ -1,5 +1,5 @@
-"""The transcripts of README, docs/audit.md and docs/sql.md are real: each command in a ``console`` block
-is run, and what it prints is what stands there.
+"""The transcripts of README, docs/audit.md and docs/sql.md are real: each command in a ``console``
+block is run, and what it prints is what stands there.
 """
 
 import doctest
