@@ -66,8 +66,9 @@ def named_case(path: Path, name: str, dialect: str = "duckdb") -> Case:
     slots = {slot for envelope in known.envelopes.values() for slot in envelope.slots}
     kind = kind._replace(slots={slot: at for slot, at in kind.slots.items() if slot in slots})
     telemetry = known.telemetry or Telemetry({}, {}, {}, {})
+    kind = kind._replace(time="/n", service="/kind")
     known = known._replace(telemetry=telemetry._replace(records={kind.name: kind}))
-    found = view(known, model_of(known, path.name), {"dialect": dialect, "time": "n"})
+    found = view(known, model_of(known, path.name), {"dialect": dialect})
     assert found is not None
     return Case(known, found.files[0])
 
@@ -238,7 +239,7 @@ def test_the_views_of_the_flagship_are_reviewed(dialect: str) -> None:
     others, run with FAULTSPEC_WRITE=1 and review the diff.
     """
     known = taxonomy(FLAGSHIP)
-    settings = {"sql": {"dialect": dialect, "table": "logs.errors", "service": "app"}}
+    settings = {"sql": {"dialect": dialect, "table": "logs.errors"}}
     (found,) = [
         "".join(texts)
         for _, texts in rendered_files(known, [SHIPPED["sql"]], "taxonomy.yaml", settings=settings)

@@ -19,7 +19,6 @@ _PATH = Text(
     "a path relative to this file, such as `api/errors.yaml`",
 )
 _NAME = r"[A-Za-z_][A-Za-z0-9_$-]*"
-_COLUMN = Text(_NAME, "the name of a column, such as `created_at`")
 _SQL = Record(
     "the views of the target `sql`",
     {
@@ -36,8 +35,6 @@ _SQL = Record(
             Text(rf"{_NAME}(\.{_NAME}){{0,2}}", "the name of a table, such as `logs.access`"),
             "The table with the exchanges. Default: a table with the name of the kind.",
         ),
-        "time": Key(_COLUMN, "The column with the time of an exchange."),
-        "service": Key(_COLUMN, "The column with the service; the views group by it."),
     },
 )
 _TARGET_NAME = Text(r"[a-z][a-z0-9_-]*", "the name of a target, such as `python`")

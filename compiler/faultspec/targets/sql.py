@@ -70,14 +70,12 @@ class SqlView(NamedTuple):
 
 class SqlSettings(NamedTuple):
     """How the views are written. ``table``: None for one with the name of the kind of records.
-    ``record``: the kind; None for all. ``time``, ``service``: columns that the views keep.
+    ``record``: the kind; None for all.
     """
 
     dialect: str = "duckdb"
     table: str | None = None
     record: str | None = None
-    time: str | None = None
-    service: str | None = None
 
 
 def view(taxonomy: Taxonomy, model: Model, settings: Mapping[str, str]) -> SqlView | None:
@@ -128,9 +126,9 @@ def _file(facts: RowFacts, settings: SqlSettings) -> SqlFile:
         *(
             dialect.translate(statement)
             for statement in (
-                _classified_view(facts, decisions, settings, table),
-                _combination_view(kind.name, settings),
-                _odd_view(kind.name),
+                _classified_view(facts, decisions, table),
+                _combination_view(kind),
+                _odd_view(kind),
             )
         ),
     ]
@@ -164,13 +162,9 @@ def _select(columns: Iterable[tuple[str, str]], source: str, *, keep: bool = Tru
     return f"SELECT {', '.join(['*', *listed] if keep else listed)} FROM {source}"
 
 
-def _classified_view(
-    facts: RowFacts, decisions: tuple[SqlDecision, ...], settings: SqlSettings, table: str
-) -> str:
+def _classified_view(facts: RowFacts, decisions: tuple[SqlDecision, ...], table: str) -> str:
     """The statement of the view with a row for each row of the table that is an exchange."""
     kept = [*map(column, facts.columns)]
-    kept += [column(each) for each in (settings.time, settings.service) if each is not None]
-    kept = list(dict.fromkeys(kept))
     source = _select(facts.source_columns(), _table_name(table), keep=False)
     source = source.replace("SELECT ", f"SELECT {', '.join(kept)}, ", 1)
     flagged = [each for each in decisions if each.predicate is not None]
@@ -193,6 +187,8 @@ def _classified_view(
 
 
 _SHOWN = (
+    "faultspec_service",
+    "faultspec_time",
     "faultspec_surface",
     "faultspec_method",
     "faultspec_path",
@@ -312,10 +308,9 @@ def _clauses(decisions: Iterable[SqlDecision]) -> str:
     return f"TRIM({' || '.join(parts)})" if parts else "''"
 
 
-def _combination(settings: SqlSettings | None) -> list[str]:
-    own = [column(settings.service)] if settings is not None and settings.service else []
+def _combination(kind: RecordingRule) -> list[str]:
     return [
-        *own,
+        *(() if kind.service is None else ("faultspec_service",)),
         "faultspec_surface",
         "faultspec_method",
         "faultspec_status",
@@ -327,26 +322,25 @@ def _combination(settings: SqlSettings | None) -> list[str]:
     ]
 
 
-def _combination_view(name: str, settings: SqlSettings) -> str:
+def _combination_view(kind: RecordingRule) -> str:
     """The statement of the view with a row for each combination of facts of errors."""
-    keys = ", ".join(_combination(settings))
+    keys = ", ".join(_combination(kind))
     seen = ""
-    if settings.time is not None:
-        moment = column(settings.time)
-        seen = f", MIN({moment}) AS first_seen, MAX({moment}) AS last_seen"
+    if kind.time is not None:
+        seen = ", MIN(faultspec_time) AS first_seen, MAX(faultspec_time) AS last_seen"
     return (
-        f"CREATE OR REPLACE VIEW {column(name + '_combinations')} AS "
+        f"CREATE OR REPLACE VIEW {column(kind.name + '_combinations')} AS "
         f"SELECT {keys}, COUNT(*) AS exchanges{seen} "
-        f"FROM {column(name + '_classified')} WHERE faultspec_error GROUP BY {keys}"
+        f"FROM {column(kind.name + '_classified')} WHERE faultspec_error GROUP BY {keys}"
     )
 
 
-def _odd_view(name: str) -> str:
+def _odd_view(kind: RecordingRule) -> str:
     """The statement of the view with a few errors of each combination, for the judge."""
-    keys = ", ".join(_combination(None))
+    keys = ", ".join(_combination(kind))
     return (
-        f"CREATE OR REPLACE VIEW {column(name + '_odd')} AS SELECT * FROM (SELECT *, "
+        f"CREATE OR REPLACE VIEW {column(kind.name + '_odd')} AS SELECT * FROM (SELECT *, "
         f"ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY faultspec_path) AS faultspec_number "
-        f"FROM {column(name + '_classified')} WHERE faultspec_error) AS numbered "
+        f"FROM {column(kind.name + '_classified')} WHERE faultspec_error) AS numbered "
         f"WHERE faultspec_number <= {_SAMPLE}"
     )

@@ -134,6 +134,8 @@ class RowFacts:
             self.kind.method,
             self.kind.route,
             self.kind.elapsed[0] if self.kind.elapsed else None,
+            self.kind.time,
+            self.kind.service,
             self.kind.request.headers,
             self.kind.request.body,
             self.kind.response.headers,
@@ -152,6 +154,11 @@ class RowFacts:
             return text
         return f"FS_INNER({text}, {sql_text('$' + ''.join(f'.{key}' for key in inner))})"
 
+    def _time(self) -> str:
+        """The time of an exchange, with the type of its column."""
+        names = steps(self.kind.time) if self.kind.time is not None else ()
+        return column(names[0]) if len(names) == 1 else self.value(self.kind.time)
+
     # Stages of the view.
 
     def source_columns(self) -> Iterator[tuple[str, str]]:
@@ -160,6 +167,8 @@ class RowFacts:
         yield "faultspec_url", self.value(self.kind.url)
         yield "faultspec_verb", self.value(self.kind.method)
         yield "faultspec_route", self.value(self.kind.route)
+        yield "faultspec_service", self.value(self.kind.service)
+        yield "faultspec_time", self._time()
         yield "faultspec_headers", self.value(self.kind.response.headers)
         yield "faultspec_body", self.value(self.kind.response.body)
         for slot, pointer in self.kind.slots.items():

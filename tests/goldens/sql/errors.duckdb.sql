@@ -63,11 +63,12 @@ WITH source_rows AS (
     "endpoint",
     "code",
     "correlation_id",
-    "app",
     CAST("http_status" AS TEXT) AS faultspec_status_text,
     CAST("endpoint" AS TEXT) AS faultspec_url,
     CAST(NULL AS TEXT) AS faultspec_verb,
     CAST(NULL AS TEXT) AS faultspec_route,
+    CAST(NULL AS TEXT) AS faultspec_service,
+    CAST(NULL AS TEXT) AS faultspec_time,
     CAST(NULL AS TEXT) AS faultspec_headers,
     CAST(NULL AS TEXT) AS faultspec_body,
     CAST("code" AS TEXT) AS faultspec_slot_code,
@@ -659,7 +660,8 @@ SELECT
   "endpoint",
   "code",
   "correlation_id",
-  "app",
+  faultspec_service,
+  faultspec_time,
   faultspec_surface,
   faultspec_method,
   faultspec_path,
@@ -679,7 +681,6 @@ FROM named_rows;
 
 CREATE OR REPLACE VIEW "errors_combinations" AS
 SELECT
-  "app",
   faultspec_surface,
   faultspec_method,
   faultspec_status,
@@ -693,7 +694,6 @@ FROM "errors_classified"
 WHERE
   faultspec_error
 GROUP BY
-  "app",
   faultspec_surface,
   faultspec_method,
   faultspec_status,

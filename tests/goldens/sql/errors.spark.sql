@@ -64,11 +64,12 @@ WITH source_rows AS (
     `endpoint`,
     `code`,
     `correlation_id`,
-    `app`,
     CAST(`http_status` AS STRING) AS faultspec_status_text,
     CAST(`endpoint` AS STRING) AS faultspec_url,
     CAST(NULL AS STRING) AS faultspec_verb,
     CAST(NULL AS STRING) AS faultspec_route,
+    CAST(NULL AS STRING) AS faultspec_service,
+    CAST(NULL AS STRING) AS faultspec_time,
     CAST(NULL AS STRING) AS faultspec_headers,
     CAST(NULL AS STRING) AS faultspec_body,
     CAST(`code` AS STRING) AS faultspec_slot_code,
@@ -672,7 +673,8 @@ SELECT
   `endpoint`,
   `code`,
   `correlation_id`,
-  `app`,
+  faultspec_service,
+  faultspec_time,
   faultspec_surface,
   faultspec_method,
   faultspec_path,
@@ -692,7 +694,6 @@ FROM named_rows;
 
 CREATE OR REPLACE VIEW `errors_combinations` AS
 SELECT
-  `app`,
   faultspec_surface,
   faultspec_method,
   faultspec_status,
@@ -706,7 +707,6 @@ FROM `errors_classified`
 WHERE
   faultspec_error
 GROUP BY
-  `app`,
   faultspec_surface,
   faultspec_method,
   faultspec_status,
