@@ -123,9 +123,10 @@ def example_output(rule: LintRule) -> str:
 
 def main(folder: str = "docs") -> None:
     """Write the pages."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for path, text in pages().items():
-        (Path(folder) / path).write_text(text, encoding="utf-8", newline="\n")
+    for name, text in pages().items():
+        path = Path(folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":
