@@ -43,6 +43,12 @@ _MESSAGES = (
     *("connect to 10.1.2.3:5432 was refused", "write to bob.smith@corp-example.net"),
     'Traceback (most recent call last):\n  File "/srv/app.py", line 3, in f\n    x()',
     *("SELECT id, name FROM users WHERE id = 7", "postgres://app:s3cr3tpw@db.internal:5432/x"),
+    *(
+        "write to bob.smith&#64;corp-example.net",
+        "open %2Fetc%2Fapp%2Fx.yaml",
+        "<b>/etc</b>/app/x.yaml",
+    ),
+    "cG9zdGdyZXM6Ly9hcHA6czNjcjN0cHdAZGIuaW50ZXJuYWw6NTQzMi94",
     *("key AKIAIOSFODNN7EXAMPLQ", "the queue 'orders.dead' of rabbitmq is full", "/etc/app/x.yaml"),
 )
 _DETAILS: Sequence[Any] = (
