@@ -43,9 +43,12 @@ def test_the_pages_are_current(path: str) -> None:
 
 def test_the_pages_are_written_where_asked(tmp_path: Path) -> None:
     """The generator writes every page, and the same bytes each time."""
-    main(str(tmp_path / "docs"))
+    folder = tmp_path / "docs"
+    main(str(folder))
     assert {
-        each.name: each.read_text(encoding="utf-8") for each in (tmp_path / "docs").iterdir()
+        each.relative_to(folder).as_posix(): each.read_text(encoding="utf-8")
+        for each in folder.rglob("*")
+        if each.is_file()
     } == dict(pages())
 
 
