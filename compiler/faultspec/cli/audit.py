@@ -84,6 +84,19 @@ def _parse_share(_: click.Context, option: click.Parameter, text: str) -> float:
     callback=_parse_share,
     help="Judge a share of the records, such as 1%, and say what that shows of all.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(["plain", "duckdb", "spark"]),
+    default="duckdb",
+    show_default=True,
+    help="`duckdb` judges equal rows of Parquet together, `plain` each by itself; `spark` shares "
+    "the files among the workers of Apache Spark. The report is the same.",
+)
+@click.option(
+    "--master",
+    metavar="URL",
+    help="The cluster of --engine spark: spark://host:7077, yarn, k8s://…; default: this machine.",
+)
 @reporting.report_option
 @reporting.format_option
 @reporting.baseline_option
@@ -101,6 +114,8 @@ def command(
     since: str | None,
     until: str | None,
     sample: float,
+    engine: Literal["plain", "duckdb", "spark"],
+    master: str | None,
     reports: tuple[str, ...],
     format_name: str,
     baseline: str | None,
@@ -119,7 +134,9 @@ def command(
     """
     require_conformance()
     from faultspec_conformance.observed.audit import AuditOptions, audit
+    from faultspec_conformance.observed.spark import SparkTrouble
 
+    _check_engine(files, engine, master, jobs)
     files_out = reporting.parse_outputs(reports)
     wanted = reporting.parse_coverage(coverage)
     try:
@@ -138,9 +155,15 @@ def command(
         since=since,
         until=until,
         sample=sample,
+        engine=engine,
+        master=master,
         progress=_progress if watched else None,
     )
-    report = audit(files, basis.contract, options)
+    try:
+        report = audit(files, basis.contract, options)
+    except SparkTrouble as trouble:
+        click.echo(f"error: {trouble}", err=True)
+        return COULD_NOT
     if watched:
         click.echo("\r\x1b[K", err=True, nl=False)
     try:
@@ -149,6 +172,16 @@ def command(
         )
     except Refused:
         return COULD_NOT
+
+
+def _check_engine(files: tuple[str, ...], engine: str, master: str | None, jobs: int) -> None:
+    """Raise UsageError for options that do not go together."""
+    if master is not None and engine != "spark":
+        raise click.UsageError("--master is the cluster of --engine spark")
+    if engine == "spark" and jobs > 1:
+        raise click.UsageError("--jobs is for this program alone; Spark has --master 'local[2]'")
+    if engine == "spark" and "-" in files:
+        raise click.UsageError("the workers of Spark cannot read standard input; name files")
 
 
 def _progress(path: str, share: float, exchanges: int) -> None:

@@ -22,6 +22,7 @@ from faultspec_conformance.observed.formats.record import (
     LineCounter,
     RecordedExchange,
     RecordFacts,
+    Repeats,
     Stamp,
 )
 from faultspec_conformance.observed.memory import (
@@ -53,6 +54,7 @@ from faultspec_conformance.results.recorded import (
     join_recorded,
     limit_hosts,
     rank,
+    sort_places,
 )
 from faultspec_conformance.results.waivers import Waiver, apply_waivers
 from faultspec_conformance.run.summarize import count_judged, with_statements
@@ -144,12 +146,16 @@ class Accumulator:
         *,
         stamp: Stamp = NO_STAMP,
         facts: RecordFacts | None = None,
+        repeats: Repeats | None = None,
     ) -> tuple[ReportedFinding, ...]:
         """Judge one exchange and count it; return its findings, masked. ``place``: where it is
-        recorded. ``facts``: those of its line.
+        recorded. ``facts``: those of its line. ``repeats``: if it comes in groups of equal ones,
+        which begin in order. Ids of an exchange that comes several times must be unknown: they are
+        not compared.
         """
-        self.exchanges += 1
-        self._records += 1
+        times = 1 if repeats is None else repeats.times
+        self.exchanges += times
+        self._records += times
         exchange = self._operations.name(exchange)
         inner = tuple(
             Observation(part, self._judge(part)) for part in stream_errors(exchange, self._wires)
@@ -157,27 +163,28 @@ class Accumulator:
         judgement = excuse_uuid_version(self._echo, exchange, self._judge(exchange))
         if facts is not None and not inner:
             self._recognizer.learn(facts, judgement, exchange.lacks)
-        self._count_host(exchange)
+        self._count_host(exchange, times)
         found: list[Finding] = []
         for observation in (Observation(exchange, judgement, inner), *inner):
-            self._occasions.update(observation.judgement.exercised)
+            for address in observation.judgement.exercised:
+                self._occasions[address] += times
             for address, reason in observation.judgement.undecided.items():
-                self._undecided.setdefault(address, Counter())[reason] += 1
-            self._errors[observation.exchange.lacks] += observation.judgement.is_error
+                self._undecided.setdefault(address, Counter())[reason] += times
+            self._errors[observation.exchange.lacks] += times * observation.judgement.is_error
             is_cut = observation.exchange.response.cut is not None
-            self._unread += observation.judgement.is_error and is_cut
+            self._unread += times * (observation.judgement.is_error and is_cut)
             errors, held = count_judged((observation,))
-            self._judged = (self._judged[0] + errors, self._judged[1] + held)
+            self._judged = (self._judged[0] + times * errors, self._judged[1] + times * held)
             found += (
                 replace(finding, level=self._crashes) if finding.clause == CLAUSE else finding
                 for finding in observation.judgement.findings
             )
             found += self._check_relations(observation)
             self.recent.place_last(place, stamp)
-            self._count_code(observation)
-        self._count_activity(stamp, Activity(1, int(judgement.is_error)))
+            self._count_code(observation, times)
+        self._count_activity(stamp, Activity(times, times * judgement.is_error))
         return tuple(
-            self._add_finding(finding, place, stamp)
+            self._add_finding(finding, place, stamp, repeats)
             for finding in found
             if self._selects(finding.clause)
         )
@@ -252,12 +259,12 @@ class Accumulator:
             )
         self._records = self._unreadable = 0
 
-    def skip(self, place: str, reason: str, *, broken: bool = False) -> None:
+    def skip(self, place: str, reason: str, *, broken: bool = False, times: int = 1) -> None:
         """Count a record that is not judged. ``broken``: it cannot be read."""
-        self._records += 1
-        self._unreadable += broken
+        self._records += times
+        self._unreadable += times * broken
         file = place.rpartition(":")[0]
-        self._skipped.add(Skips(file, reason, 1, place))
+        self._skipped.add(Skips(file, reason, times, place))
 
     def leave_out(self) -> None:
         """Count a record that is not in the sample."""
@@ -399,17 +406,22 @@ class Accumulator:
             earlier.keep(use.id, use.use)
         self._forgot = self._forgot or earlier.forgot
 
-    def _add_finding(self, finding: Finding, place: str | None, stamp: Stamp) -> ReportedFinding:
-        excuse = apply_waivers(finding, self._waivers, self._used)
-        self._levels[finding.clause, finding.level if excuse is None else "known"] += 1
+    def _add_finding(
+        self, finding: Finding, place: str | None, stamp: Stamp, repeats: Repeats | None = None
+    ) -> ReportedFinding:
+        alone = Repeats(1, (place,) if place is not None else (), place)
+        times, places, last = repeats or alone
+        excuse = apply_waivers(finding, self._waivers, self._used, times)
+        self._levels[finding.clause, finding.level if excuse is None else "known"] += times
         if excuse is None and finding.level == "error":
-            self._count_activity(stamp, Activity(findings=1))
-        places, moment = (place,) if place is not None else (), stamp.moment
+            self._count_activity(stamp, Activity(findings=times))
+        moment = stamp.moment
         reported = ReportedFinding(
             finding,
             waived=excuse,
+            count=times,
             places=places,
-            last=place,
+            last=last,
             first_seen=moment,
             last_seen=moment,
         )
@@ -427,16 +439,20 @@ class Accumulator:
         example = example_key(finding)
         if known is not None and example in self._examples[key]:
             # Most records: nothing has to be masked or compared.
+            known_places, last_place = join_texts(known.places, places), last
+            if repeats is not None:  # their places may be before those of other records
+                known_places = sort_places(known_places)
+                last_place = next(reversed(sort_places(filter(None, (known.last, last)))), None)
             self._findings[key] = replace(
                 known,
-                count=known.count + 1,
-                places=join_texts(known.places, places)[:PLACES],
-                last=place,
+                count=known.count + times,
+                places=known_places[:PLACES],
+                last=last_place,
                 operations=join_texts(known.operations, reported.operations),
                 first_seen=min(filter(None, (known.first_seen, moment)), default=None),
                 last_seen=max(filter(None, (known.last_seen, moment)), default=None),
             )
-            return replace(known, count=1, places=places, operations=reported.operations)
+            return replace(known, count=times, places=places, operations=reported.operations)
         if masked is None:
             masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
         new = replace(reported, finding=masked)
@@ -460,11 +476,12 @@ class Accumulator:
             self._examples.pop(least, None)
             self._unlisted[dropped.finding.clause] += dropped.count
 
-    def _count_code(self, observation: Observation) -> None:
+    def _count_code(self, observation: Observation, times: int) -> None:
         for code in observation.codes:
-            self._count_one(observation, covered_code(self.contract, observation.exchange, code))
+            name = covered_code(self.contract, observation.exchange, code)
+            self._count_one(observation, name, times)
 
-    def _count_one(self, observation: Observation, code: str) -> None:
+    def _count_one(self, observation: Observation, code: str, times: int) -> None:
         known = self._codes.get(code) or Coverage(code)
         status, operation = observation.exchange.response.status, observation.exchange.operation
         statuses, operations = known.statuses, known.operations
@@ -472,10 +489,10 @@ class Accumulator:
             statuses = tuple(sorted((*statuses, status)))
         if operation is not None and operation not in operations:
             operations = join_texts(operations, (operation,))
-        self._codes[code] = Coverage(code, known.count + 1, statuses, operations)
+        self._codes[code] = Coverage(code, known.count + times, statuses, operations)
 
-    def _count_host(self, exchange: Exchange) -> None:
+    def _count_host(self, exchange: Exchange, times: int) -> None:
         if self._hosts is not None and "://" in exchange.request.target[:12]:
             host = exchange.request.target.split("/", 3)[2].rpartition("@")[2]
-            self._hosts[host] = self._hosts.get(host, 0) + 1
+            self._hosts[host] = self._hosts.get(host, 0) + times
             self._hosts = limit_hosts(self._hosts)

@@ -1,17 +1,14 @@
 """Judging recorded traffic and logs, with the same judge as live services."""
 
-import io
-import os
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from lzma import LZMAError
-from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Literal, NamedTuple
 
 from faultspec.contract.model import Contract, build_contract, with_cache
 from faultspec.exchange.finding import Level
@@ -19,19 +16,34 @@ from faultspec.language.model import Taxonomy
 from faultspec.openapi.service import Description
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.formats import OpenRecording, open_recording
+from faultspec_conformance.observed.formats.grouping import GroupingPlan, plan_grouping
 from faultspec_conformance.observed.formats.logs import read_log
 from faultspec_conformance.observed.formats.record import (
+    Grouped,
     LineCounter,
     NotARecording,
     RecordedExchange,
     RecordFacts,
+    Repeats,
     Skipped,
     Unjudged,
 )
-from faultspec_conformance.observed.formats.sources import STANDARD_INPUT, find_recordings
-from faultspec_conformance.observed.jobs import Lost, Piece, Range, range_stream, share, split_work
+from faultspec_conformance.observed.formats.sources import (
+    STANDARD_INPUT,
+    find_recordings,
+    size_of_source,
+)
+from faultspec_conformance.observed.jobs import (
+    Lost,
+    Piece,
+    count_lines,
+    open_lines,
+    share,
+    split_work,
+)
 from faultspec_conformance.observed.memory import FirstUse, Use
 from faultspec_conformance.observed.received import as_received
+from faultspec_conformance.observed.spark import open_spark, share_by_spark
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.model import Report, Result
 from faultspec_conformance.results.recorded import add_parts, describe_part
@@ -47,6 +59,13 @@ _INTERVAL = 0.2
 #: Records between two readings of the clock.
 _RECORDS = 256
 
+#: What ends the reading of a file.
+_UNREADABLE = (OSError, EOFError, zlib.error, LZMAError, NotARecording)
+
+
+Engine = Literal["plain", "duckdb", "spark"]
+"""What judges records: this program alone, or with another that groups or shares them."""
+
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
@@ -56,7 +75,9 @@ class AuditOptions:
     pattern of clause addresses. ``crashes``: the level of crashes. ``progress`` is called with the
     file, the share of it that was read, and the exchanges so far. ``jobs``: the processes that
     share the work. ``since`` and ``until``: the moments from which and before which records are
-    judged. ``sample``: the share of the records that is judged.
+    judged. ``sample``: the share of the records that is judged. ``engine``: `duckdb` judges equal
+    rows of Parquet together; `plain` each by itself; `spark` shares the work among the workers of
+    ``master``, or of this machine.
     """
 
     form: str | None = None
@@ -70,6 +91,13 @@ class AuditOptions:
     since: str | None = None
     until: str | None = None
     sample: float = 1.0
+    engine: Engine = "duckdb"
+    master: str | None = None
+
+    @property
+    def selects(self) -> bool:
+        """Whether records are judged or not by their places, moments or addresses."""
+        return self.sample < 1 or any((self.since, self.until, self.base))
 
     def why_outside(self, moment: str | None) -> str | None:
         """Why a record of this moment is not judged; None if it is."""
@@ -90,7 +118,10 @@ def audit(
     """Judge the exchanges of files in one pass. The memory does not grow with their length.
 
     A file that cannot be opened, decompressed or read to its end is reported as *could not run*;
-    what was read is judged. A record that cannot be read becomes a note.
+    what was read is judged. A record that cannot be read becomes a note. Standard input is judged
+    by this process.
+
+    Raises SparkTrouble.
     """
     started = time.monotonic()
     not_run: list[str] = []
@@ -98,10 +129,8 @@ def audit(
     whole = _SumOfPieces(contract, options)
     interrupted: str | None = None
     try:
-        if options.jobs > 1 and STANDARD_INPUT not in paths:
-            create = partial(_create_judge, replace(options, progress=None))
-            shared = share(split_work(found, options.form), contract.taxonomy, create, options.jobs)
-            with closing(shared):
+        if STANDARD_INPUT not in paths and (options.jobs > 1 or options.engine == "spark"):
+            with _share(_split(found, options), contract.taxonomy, options) as shared:
                 for piece, judged in shared:
                     whole.add(piece, judged)
         else:
@@ -123,12 +152,34 @@ def audit(
     )
 
 
+def _split(paths: Iterable[str], options: AuditOptions) -> Iterator[Piece]:
+    """The pieces of work. A sample is chosen by places in whole files."""
+    return split_work(paths, options.form, counts=options.sample < 1)
+
+
+@contextmanager
+def _share(
+    pieces: Iterator[Piece], taxonomy: Taxonomy, options: AuditOptions
+) -> Iterator[Iterator[tuple[Piece, "JudgedPiece | Lost"]]]:
+    """The pieces and what other processes make of them. The processes end with the context."""
+    create = partial(_create_judge, replace(options, progress=None))
+    with ExitStack() as opened:
+        if options.engine == "spark":
+            session = opened.enter_context(open_spark(options.master))
+            shared = share_by_spark(session, pieces, taxonomy, create)
+        else:
+            shared = share(pieces, taxonomy, create, options.jobs)
+        yield opened.enter_context(closing(shared))
+
+
 class JudgedPiece(NamedTuple):
     """The part that a piece of work adds, and of a range the first uses of its ids and the last
-    ones.
+    ones. ``lines``: how many a range has, and None if it could not be read. Its places begin with
+    line 1.
     """
 
     part: Result
+    lines: int | None = None
     first: tuple[FirstUse, ...] = ()
     recent: tuple[tuple[str, Use], ...] = ()
 
@@ -139,6 +190,9 @@ class _PieceJudge:
     def __init__(self, contract: Contract, options: AuditOptions) -> None:
         self._contract = with_cache(contract)
         self._options = options
+        self._plan: GroupingPlan | None = None
+        if options.engine != "plain" and not options.selects:
+            self._plan = plan_grouping(contract)
         self.interrupted: str | None = None
 
     def __call__(self, piece: Piece) -> JudgedPiece:
@@ -147,10 +201,26 @@ class _PieceJudge:
             return self.judge_all(piece.paths)
         (path,) = piece.paths
         accumulator = _create_accumulator(self._contract, self._options)
-        problem = _judge_file(path, accumulator, self._options, piece.range)
+        accumulator.start_recording(path, continues=True)
+        problem, lines = None, None
+        try:
+            with open_lines(path, piece.range) as (stream, count):
+                items = read_log(
+                    stream,
+                    path,
+                    self._contract,
+                    _create_counter(accumulator, self._options),
+                    begins=piece.range.start == 0,
+                    before=piece.range.before or 0,
+                )
+                recording = OpenRecording(items, lambda: 0.0)
+                problem = _judge_items(path, recording, accumulator, self._options)
+                lines = count.lines
+        except _UNREADABLE as error:
+            problem = _describe(path, error)
         recent = accumulator.recent
         part = accumulator.part("", not_run=() if problem is None else (problem,))
-        return JudgedPiece(part, tuple(recent.first), recent.uses())
+        return JudgedPiece(part, lines, tuple(recent.first), recent.uses())
 
     def judge_all(self, paths: Iterable[str]) -> JudgedPiece:
         """Judge whole files, up to an interruption."""
@@ -159,7 +229,7 @@ class _PieceJudge:
         path = ""
         try:
             for path in paths:
-                problem = _judge_file(path, accumulator, self._options)
+                problem = _judge_file(path, accumulator, self._options, self._plan)
                 not_run += [problem] if problem is not None else []
         except KeyboardInterrupt:
             self.interrupted = path
@@ -188,6 +258,7 @@ class _SumOfPieces:
         self._options = options
         self._sum = _create_accumulator(contract, options).part("")
         self._recent = _create_accumulator(contract, options).recent
+        self._lines = 0
         self._lost: list[str] = []
         self.last = ""
 
@@ -195,15 +266,22 @@ class _SumOfPieces:
         """Add the next piece."""
         if piece is not None:
             self.last = piece.paths[-1]
+        if piece is not None and piece.range is not None and piece.range.start == 0:
+            self._recent = _create_accumulator(self._contract, self._options).recent
+            self._lines = 0
         if isinstance(judged, Lost):
             self._lost += (
                 f"{path}: the process that judged it ended" for path in judged.piece.paths
             )
+            if judged.piece.range is not None:
+                self._lines += count_lines(self.last, judged.piece.range)
             return
         if piece is not None and piece.range is not None:
+            lines = judged.lines
+            if piece.range.before is None:
+                judged = _move(judged, self._lines)
+            self._lines += count_lines(self.last, piece.range) if lines is None else lines
             accumulator = _create_accumulator(self._contract, self._options)
-            if piece.range.start == 0:
-                self._recent = accumulator.recent
             accumulator.compare_range(self._recent, judged.first)
             for name, use in judged.recent:
                 self._recent.keep(name, use)
@@ -211,8 +289,8 @@ class _SumOfPieces:
         self._sum = add_parts(self._sum, judged.part)
         if self._options.progress is not None and piece is not None:
             share_read = 1.0
-            if piece.range is not None:
-                share_read = piece.range.end / max(os.path.getsize(self.last), 1)
+            if piece.range is not None and piece.range.end is not None:
+                share_read = piece.range.end / max(size_of_source(self.last), 1)
             self._options.progress(self.last, share_read, self._sum.requests)
 
     def result(self, target: str, seconds: float, not_run: list[str]) -> Result:
@@ -241,25 +319,21 @@ def _find_all(paths: Sequence[str], not_run: list[str]) -> Iterator[str]:
 
 
 def _judge_file(
-    path: str, accumulator: Accumulator, options: AuditOptions, part: Range | None = None
+    path: str, accumulator: Accumulator, options: AuditOptions, plan: GroupingPlan | None
 ) -> str | None:
-    """Judge the exchanges of a file, or of a range of it. Why its end could not be read, or
-    None.
-    """
-    accumulator.start_recording(path, continues=part is not None)
+    """Judge the exchanges of a file. Why its end could not be read, or None."""
+    accumulator.start_recording(path)
     try:
-        if part is not None:
-            with Path(path).open("rb") as file:
-                items = _items_of(file, path, part, accumulator=accumulator, options=options)
-                return _judge_items(path, items, accumulator, options)
         with open_recording(
-            path, accumulator.contract, options.form, _create_counter(accumulator, options)
+            path,
+            accumulator.contract,
+            options.form,
+            counter=_create_counter(accumulator, options),
+            plan=plan,
         ) as recording:
             return _judge_items(path, recording, accumulator, options)
-    except (OSError, EOFError, zlib.error, LZMAError) as error:
-        return f"{path}: {getattr(error, 'strerror', None) or error}"
-    except NotARecording as error:
-        return f"{path}: {error}"
+    except _UNREADABLE as error:
+        return _describe(path, error)
 
 
 def _create_counter(accumulator: Accumulator, options: AuditOptions) -> LineCounter:
@@ -277,30 +351,53 @@ def _create_counter(accumulator: Accumulator, options: AuditOptions) -> LineCoun
     return replace(counter, count=count)
 
 
-def _items_of(
-    file: BinaryIO, path: str, part: Range, *, accumulator: Accumulator, options: AuditOptions
-) -> OpenRecording:
-    """The items of a range of a log, at the places that they have in the whole."""
-    stream = io.BufferedReader(range_stream(file, part), 64 * 1024)
-    counter = _create_counter(accumulator, options)
-    items = read_log(stream, path, accumulator.contract, counter, before=part.lines)
-    return OpenRecording(items, lambda: 0.0)
+def _describe(path: str, error: Exception) -> str:
+    return f"{path}: {getattr(error, 'strerror', None) or error}"
+
+
+def _move(judged: JudgedPiece, lines: int) -> JudgedPiece:
+    """The piece with the places that it has in the whole file, of which ``lines`` are before it."""
+    if not lines:
+        return judged
+
+    def move(place: str) -> str:
+        file, _, line = place.rpartition(":")
+        return f"{file}:{int(line) + lines}"
+
+    result, part = judged.part, judged.part.part
+    assert part is not None  # an accumulator makes one
+    findings = tuple(
+        replace(
+            each,
+            places=tuple(map(move, each.places)),
+            last=None if each.last is None else move(each.last),
+        )
+        for each in result.findings
+    )
+    skipped = tuple(replace(each, first=move(each.first)) for each in part.skipped)
+    first = tuple(
+        use if use.place is None else use._replace(place=move(use.place)) for use in judged.first
+    )
+    part = replace(part, skipped=skipped)
+    return judged._replace(part=replace(result, findings=findings, part=part), first=first)
 
 
 def _judge_items(
     path: str, recording: OpenRecording, accumulator: Accumulator, options: AuditOptions
 ) -> str | None:
     reported = time.monotonic()
-    for number, item in enumerate(recording.items):
+    for number, each in enumerate(recording.items):
+        item, repeats = each if isinstance(each, Grouped) else (each, None)
+        times = 1 if repeats is None else repeats.times
         match item:
             case Skipped(ends=True):
                 return f"{item.place}: {item.reason}"
             case Skipped():
-                accumulator.skip(item.place, item.reason, broken=item.broken)
+                accumulator.skip(item.place, item.reason, broken=item.broken, times=times)
             case Unjudged.UNSAMPLED:
                 accumulator.leave_out()
             case RecordedExchange():
-                _judge_record(item, accumulator, options)
+                _judge_record(item, repeats, accumulator, options)
         if options.progress is not None and number % _RECORDS == 0:
             now = time.monotonic()
             if now - reported >= _INTERVAL:
@@ -309,7 +406,12 @@ def _judge_items(
     return None
 
 
-def _judge_record(item: RecordedExchange, accumulator: Accumulator, options: AuditOptions) -> None:
+def _judge_record(
+    item: RecordedExchange,
+    repeats: Repeats | None,
+    accumulator: Accumulator,
+    options: AuditOptions,
+) -> None:
     outside = options.why_outside(item.stamp.moment)
     if options.base is not None and not _is_below(options.base, item.exchange.request.target):
         outside = f"it is not at {options.base}"
@@ -317,7 +419,7 @@ def _judge_record(item: RecordedExchange, accumulator: Accumulator, options: Aud
         accumulator.skip(item.place, outside)
     elif is_sampled(item.place, options.sample):
         received = as_received(item.exchange, recorded=True)
-        accumulator.add(received, item.place, stamp=item.stamp, facts=item.facts)
+        accumulator.add(received, item.place, stamp=item.stamp, facts=item.facts, repeats=repeats)
     else:
         accumulator.leave_out()
 

@@ -5,22 +5,22 @@ order. So the report is that of one process.
 """
 
 import copyreg
-import os
+import io
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.observed.formats import open_stream
 from faultspec_conformance.observed.formats.byte_streams import ByteStream
 from faultspec_conformance.observed.formats.record import NotARecording
+from faultspec_conformance.observed.formats.sources import open_range, size_of_source
 
 RANGE = 48 * 1024 * 1024
 """Bytes of a range of a log, and of small files that are judged together. Up to 20,000 exchanges
@@ -30,18 +30,21 @@ with ids come back with a range, so ranges are not small.
 #: Files that are judged together at most.
 _FILES = 64
 
+#: Bytes of a log that are read at once.
+_BLOCK = 64 * 1024
+
 #: Pieces that wait for an earlier one, for each process. The results of each take up to some MB.
 _AHEAD = 2
 
 
 class Range(NamedTuple):
-    """Bytes of a log from the beginning of a line to the end of another. ``lines``: those before
-    it.
+    """The lines of a log that begin from one offset on, and before another; None: up to its end.
+    ``before``: how many lines are before it, if they were counted.
     """
 
     start: int
-    end: int
-    lines: int
+    end: int | None
+    before: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +55,22 @@ class Piece:
     range: Range | None = None
 
 
-def split_work(paths: Iterable[str], form: str | None) -> Iterator[Piece]:
-    """The pieces of an audit, in order."""
+def split_work(paths: Iterable[str], form: str | None, *, counts: bool = False) -> Iterator[Piece]:
+    """The pieces of an audit, in order. ``counts``: whether the lines before each are counted."""
     small: list[str] = []
     size = 0
     for path in paths:
-        length = _length(path)
+        length = size_of_source(path)
         if length > RANGE and form in (None, "ndjson") and _is_plain_log(path, form):
             if small:
                 yield Piece(tuple(small))
             small, size = [], 0
-            yield from (Piece((path,), each) for each in _split_lines(path))
+            before = 0 if counts else None
+            for start in range(0, length, RANGE):
+                end = start + RANGE if start + RANGE < length else None
+                part = Range(start, end, before)
+                yield Piece((path,), part)
+                before = None if before is None else before + count_lines(path, part)
             continue
         small.append(path)
         size += length
@@ -71,13 +79,6 @@ def split_work(paths: Iterable[str], form: str | None) -> Iterator[Piece]:
             small, size = [], 0
     if small:
         yield Piece(tuple(small))
-
-
-def _length(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except OSError:  # one of a store, or missing: reading it tells
-        return 0
 
 
 def _is_plain_log(path: str, form: str | None) -> bool:
@@ -89,26 +90,55 @@ def _is_plain_log(path: str, form: str | None) -> bool:
         return False
 
 
-def _split_lines(path: str) -> Iterator[Range]:
-    """The ranges of a log: each ends with a line."""
-    start = position = lines = before = 0
-    with Path(path).open("rb") as file:
-        while block := file.read(min(RANGE, 1024 * 1024)):
-            end = block.rfind(b"\n") + 1
-            if end and position + end - start >= RANGE:
-                yield Range(start, position + end, before)
-                start = position + end
-                before = lines + block.count(b"\n", 0, end)
-            lines += block.count(b"\n")
+class LineCount:
+    """How many lines of a range were read."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+
+
+@contextmanager
+def open_lines(path: str, part: Range) -> Iterator[tuple[io.BufferedReader, LineCount]]:
+    """Open the lines of a range of a log. Raises OSError, and NotARecording if a library is
+    missing.
+    """
+    position, end = _next_line(path, part.start), None
+    if part.end is not None:
+        end = max(_next_line(path, part.end), position)
+    count = LineCount()
+    with open_range(path, position) as read:
+
+        def read_on(size: int) -> bytes:
+            nonlocal position
+            block = read(size if end is None else min(size, end - position))
             position += len(block)
-    if position > start:
-        yield Range(start, position, before)
+            count.lines += block.count(b"\n")
+            return block
+
+        yield io.BufferedReader(ByteStream(read_on), _BLOCK), count
 
 
-def range_stream(file: BinaryIO, part: Range) -> ByteStream:
-    """The bytes of a range of a file."""
-    file.seek(part.start)
-    return ByteStream(lambda size: file.read(min(size, part.end - file.tell())))
+def count_lines(path: str, part: Range) -> int:
+    """How many lines of a log begin in a range, as far as it can be read."""
+    with suppress(OSError, NotARecording), open_lines(path, part) as (stream, count):
+        while stream.read(_BLOCK):
+            pass
+        return count.lines
+    return 0
+
+
+def _next_line(path: str, offset: int) -> int:
+    """Where the first line begins from an offset on."""
+    if offset == 0:
+        return 0
+    position = offset - 1
+    with open_range(path, position) as read:
+        while block := read(_BLOCK):
+            found = block.find(b"\n")
+            if found >= 0:
+                return position + found + 1
+            position += len(block)
+    return position
 
 
 Judge = Callable[[Piece], Any]
@@ -170,7 +200,7 @@ def _start(
     taxonomy: Taxonomy, create: Callable[[Taxonomy], Judge], jobs: int
 ) -> dict[Connection, SpawnProcess]:
     context = get_context("spawn")
-    copyreg.pickle(type({}.keys()), _reduce_keys)  # the codes of a surface
+    register_key_pickling()
     workers = {}
     with _no_interruption():  # the processes leave it to this one
         for _ in range(jobs):
@@ -180,6 +210,11 @@ def _start(
             other.close()
             workers[own] = process
     return workers
+
+
+def register_key_pickling() -> None:
+    """Let the keys of mappings be pickled, which a taxonomy has: the codes of a surface."""
+    copyreg.pickle(type({}.keys()), _reduce_keys)
 
 
 def _reduce_keys(keys: Iterable[str]) -> tuple[Any, ...]:

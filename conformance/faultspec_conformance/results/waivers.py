@@ -260,14 +260,16 @@ def waivers_in_force(
     return tuple(waiver for waiver in waivers if waiver.holds(environment))
 
 
-def apply_waivers(finding: Finding, waivers: Iterable[Waiver], used: Counter[Waiver]) -> str | None:
+def apply_waivers(
+    finding: Finding, waivers: Iterable[Waiver], used: Counter[Waiver], times: int = 1
+) -> str | None:
     """The reason of the first waiver that covers the finding, or None. The waiver's use is counted
-    in ``used``.
+    in ``used``. ``times``: how often the finding comes.
     """
     waiver = next((waiver for waiver in waivers if waiver.covers(finding)), None)
     if waiver is None:
         return None
-    used[waiver] += 1
+    used[waiver] += times
     return waiver.reason
 
 

@@ -17,9 +17,16 @@ from faultspec_conformance.observed.formats.cassettes import read_cassette
 from faultspec_conformance.observed.formats.compression import LONGEST_MAGIC, Unpacked, unpack
 from faultspec_conformance.observed.formats.declared import reads_text
 from faultspec_conformance.observed.formats.detection import detect_format
+from faultspec_conformance.observed.formats.grouping import GroupingPlan
+from faultspec_conformance.observed.formats.groups import group_rows
 from faultspec_conformance.observed.formats.har import read_har
 from faultspec_conformance.observed.formats.logs import read_lines, read_log
-from faultspec_conformance.observed.formats.record import Item, LineCounter, NotARecording
+from faultspec_conformance.observed.formats.record import (
+    Grouped,
+    Item,
+    LineCounter,
+    NotARecording,
+)
 from faultspec_conformance.observed.formats.sources import open_source
 from faultspec_conformance.observed.formats.tables import (
     UnreadableRow,
@@ -55,7 +62,7 @@ _SAMPLE = 500
 class OpenRecording(NamedTuple):
     """A recording that is being read. ``share``: how much of the file was read, from 0 to 1."""
 
-    items: Iterator[Item]
+    items: Iterator[Item | Grouped]
     share: Callable[[], float]
 
 
@@ -74,10 +81,16 @@ class OpenStream(NamedTuple):
 
 @contextmanager
 def open_recording(
-    path: str, contract: Contract, form: str | None = None, counter: LineCounter | None = None
+    path: str,
+    contract: Contract,
+    form: str | None = None,
+    *,
+    counter: LineCounter | None = None,
+    plan: GroupingPlan | None = None,
 ) -> Iterator[OpenRecording]:
     """Open a recording, which may be compressed with gzip, bzip2, xz or zstd. ``form``: its format;
-    None detects it. ``counter``: what may count lines at once.
+    None detects it. ``counter``: what may count lines at once. ``plan``: how equal rows of
+    Parquet come together; None: each by itself.
 
     Raises OSError, and NotARecording if the format is unknown or a library is missing. A broken
     record is an item. If the file cannot be decompressed to its end, the items end with an
@@ -95,7 +108,11 @@ def open_recording(
         _check_parquet(found, name)
         if found.unpacked is not None and name in _PARSED:
             found.unpacked.most = _UNPACKED
-        items = FORMATS[name](found.stream, path, contract, counter)
+        items: Iterator[Item | Grouped]
+        if plan is not None and name == "parquet":
+            items = group_rows(path, contract, plan)
+        else:
+            items = FORMATS[name](found.stream, path, contract, counter)
         if found.unpacked is not None:
             items = found.unpacked.pass_on(items)
         yield OpenRecording(items, found.share)

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 from faultspec.exchange.decoding import find_zstd
 from faultspec_conformance.observed.formats.byte_streams import ByteStream
 from faultspec_conformance.observed.formats.record import (
+    Grouped,
     Item,
     NotARecording,
     Skipped,
@@ -53,7 +54,7 @@ class Unpacked(ByteStream):
             self.error = OSError(f"it has more than {self.most} bytes; decompress the file first")
         return content
 
-    def pass_on(self, items: Iterator[Item]) -> Iterator[Item]:
+    def pass_on(self, items: Iterator[Item | Grouped]) -> Iterator[Item | Grouped]:
         """The items that are read from these bytes, then the error, which replaces the item for a
         broken end.
         """

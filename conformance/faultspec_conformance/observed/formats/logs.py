@@ -33,9 +33,10 @@ def read_log(
     counter: LineCounter | None = None,
     *,
     before: int = 0,
+    begins: bool = True,
 ) -> Iterator[Item]:
     """The exchanges of a log. A line of no declared kind is judged itself, if a surface declares
-    the log. ``before``: the lines before the stream.
+    the log. ``before``: the lines before the stream. ``begins``: whether the log begins with it.
     """
     read_records = record_reader(contract)
     sink = _find_sink(name, contract)
@@ -44,7 +45,9 @@ def read_log(
         if line is None:
             yield Skipped(place, f"the line is longer than {LONGEST // 1024 // 1024} MiB")
             continue
-        text = line.removeprefix(_BYTE_ORDER_MARK).strip() if number == 1 else line.strip()
+        if begins and number == 1:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        text = line.strip()
         if not text:
             continue
         if counter is not None and not is_sampled(place, counter.share):

@@ -136,6 +136,23 @@ class LineCounter:
     share: float = 1.0
 
 
+class Repeats(NamedTuple):
+    """How often a record comes that is equal in all that is judged; its first places, in order, and
+    its last one.
+    """
+
+    times: int
+    places: tuple[str, ...]
+    last: str | None
+
+
+class Grouped(NamedTuple):
+    """The first of equal records. Groups come in the order of their first records."""
+
+    item: Item
+    repeats: Repeats
+
+
 def skip_unreadable(place: str, build: Callable[[], Item]) -> Item:
     """The item that ``build`` returns, or a Skipped if it cannot make one of the record."""
     try:

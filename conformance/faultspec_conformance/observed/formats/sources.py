@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -82,6 +82,37 @@ def open_source(path: str) -> Iterator[ByteSource]:
             raise OSError(errno.EINVAL, "it is a device or a socket")
         with Path(path).open("rb") as raw:
             yield ByteSource(raw, os.path.getsize(path) if stat.S_ISREG(mode) else None)
+
+
+@contextmanager
+def open_range(path: str, start: int) -> Iterator[Callable[[int], bytes]]:
+    """Open a file or an object at an offset: a function of how many bytes to read at most. Raises
+    OSError, and NotARecording if a library is missing.
+    """
+    if is_remote(path):
+        with _translate_errors():
+            system, name = file_system(path)
+            system.info(name)  # as in `open_source`
+            file = system.open(name, "rb")
+            file.seek(start)
+        with file:
+            yield partial(_read_object, file)
+    else:
+        with Path(path).open("rb") as raw:
+            raw.seek(start)
+            yield raw.read
+
+
+def size_of_source(path: str) -> int:
+    """Bytes of a file or an object; 0 if that is unknown, as of a pipe."""
+    try:
+        if not is_remote(path):
+            return os.path.getsize(path)
+        with _translate_errors():
+            system, name = file_system(path)
+            return int(system.info(name).get("size") or 0)
+    except (OSError, NotARecording):  # reading it tells
+        return 0
 
 
 def _standard_input() -> io.BufferedIOBase:

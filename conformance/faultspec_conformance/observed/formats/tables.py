@@ -2,8 +2,8 @@
 
 import csv
 import glob
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from datetime import date, time
 from decimal import Decimal
 from importlib import import_module
@@ -86,28 +86,40 @@ def parquet_rows(path: str) -> Rows:
         duckdb: Any = import_module("duckdb")
     except ImportError as error:
         raise NotARecording(f"it is Parquet: {install('duckdb')}") from error
-    settings = {"memory_limit": _MEMORY, "threads": 1, "autoinstall_known_extensions": False}
     number = 0
-    with closing(duckdb.connect(":memory:", config=settings)) as database:
+    with open_duckdb() as database:
         try:
-            if is_remote(path):
-                database.register_filesystem(file_system(path)[0])
-            # DuckDB takes other names for patterns.
-            found = database.execute("SELECT * FROM read_parquet(?)", [glob.escape(path)])
+            found = database.execute(
+                "SELECT * FROM read_parquet(?)", [parquet_name(path, database)]
+            )
             names = [column[0] for column in found.description]
             while rows := found.fetchmany(_FETCHED):
                 for row in rows:
                     number += 1
-                    yield (
-                        number,
-                        {
-                            name: _json_value(value)
-                            for name, value in zip(names, row, strict=True)
-                            if value is not None
-                        },
-                    )
+                    yield number, object_of(zip(names, row, strict=True))
         except duckdb.Error as error:
             raise UnreadableRow(number + 1, f"DuckDB has {type(error).__name__}") from error
+
+
+@contextmanager
+def open_duckdb() -> Iterator[Any]:
+    """A database in memory. Raises ImportError without DuckDB."""
+    duckdb: Any = import_module("duckdb")
+    settings = {"memory_limit": _MEMORY, "threads": 1, "autoinstall_known_extensions": False}
+    with closing(duckdb.connect(":memory:", config=settings)) as database:
+        yield database
+
+
+def parquet_name(path: str, database: Any) -> str:
+    """The name of a file for `read_parquet`. Raises what the store raises."""
+    if is_remote(path):
+        database.register_filesystem(file_system(path)[0])
+    return glob.escape(path)  # DuckDB takes other names for patterns
+
+
+def object_of(fields: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """The fields of a row that are not null."""
+    return {name: _json_value(value) for name, value in fields if value is not None}
 
 
 def _json_value(value: object) -> object:

@@ -1,0 +1,92 @@
+"""Which parts of a record decide what is said of it: records that are equal there are judged once.
+
+A plan is made from the kinds of records that a taxonomy declares. It is exact: records with equal
+keys have equal judgements. A record with header fields or a body is never equal to another: they
+have ids, which are compared over records.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from faultspec.contract.crashes import crash_level
+from faultspec.contract.model import Contract
+from faultspec.language.model import RecordingRule, Taxonomy
+from faultspec.runtime.pointers import steps
+
+
+@dataclass(frozen=True, slots=True)
+class GroupingPlan:
+    """The members of a record that decide about it.
+
+    ``members``: all that the kinds read. ``alone``: those of header fields and bodies. ``urls`` and
+    ``elapsed``: members that are read as nothing else. An answer of one of the ``quiet`` statuses,
+    without any of the ``slots``, is judged alike at every URL of one host.
+    """
+
+    members: tuple[str, ...]
+    alone: frozenset[str]
+    urls: frozenset[str] = frozenset()
+    elapsed: frozenset[str] = frozenset()
+    statuses: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
+    quiet: tuple[int, ...] = ()
+
+
+def plan_grouping(contract: Contract) -> GroupingPlan | None:
+    """The plan for records of a taxonomy; None if it declares none, or unwraps them."""
+    taxonomy = contract.taxonomy
+    kinds = () if taxonomy.telemetry is None else tuple(taxonomy.telemetry.records.values())
+    if not kinds or any(kind.unwrap for kind in kinds):
+        return None
+    uses = [(steps(pointer), role) for kind in kinds for pointer, role in _uses(kind)]
+    if any(not path or path[0] == ".." for path, _ in uses):
+        return None
+    readers = Counter(path[0] for path, _ in uses)
+
+    def read_only_as(role: str) -> frozenset[str]:
+        own = Counter(path[0] for path, each in uses if each == role and len(path) == 1)
+        return frozenset(name for name, times in own.items() if times == readers[name])
+
+    members = tuple(sorted(readers))
+    alone = frozenset(path[0] for path, role in uses if role == "alone")
+    has_deadlines = any(code.deadline is not None for code in taxonomy.every_code())
+    elapsed = frozenset() if has_deadlines else read_only_as("elapsed")
+    return GroupingPlan(
+        members,
+        alone,
+        urls=read_only_as("url"),
+        elapsed=elapsed,
+        statuses=tuple(sorted({path[0] for path, role in uses if role == "status"})),
+        slots=tuple(sorted({path[0] for path, role in uses if role == "slot"})),
+        quiet=_quiet_statuses(taxonomy),
+    )
+
+
+def _uses(kind: RecordingRule) -> Iterator[tuple[str, str]]:
+    """The pointers of a kind, each with what it is read as."""
+    for pointer in kind.when:
+        yield pointer, "when"
+    for name in (kind.method, kind.route, kind.time, kind.service):
+        if name is not None:
+            yield name, "name"
+    yield kind.status, "status"
+    yield kind.url, "url"
+    if kind.elapsed is not None:
+        yield kind.elapsed[0], "elapsed"
+    for part in (kind.request, kind.response):
+        for place in (part.headers, part.body):
+            if place is not None:
+                yield place, "alone"
+    for pointer in kind.slots.values():
+        yield pointer, "slot"
+
+
+def _quiet_statuses(taxonomy: Taxonomy) -> tuple[int, ...]:
+    """The statuses of answers that no surface takes as errors, without a body that says it."""
+    return tuple(
+        status
+        for status in range(100, 400)
+        if crash_level(taxonomy, None, status) is None
+        and not any(surface.is_error_status(status) for surface in taxonomy.surfaces.values())
+    )
