@@ -132,6 +132,8 @@ def test_ranges_of_odd_lines_give_the_same_report(tmp_path: Path, contract: str,
     ):
         shared = replace(options, jobs=2)
         assert report([str(path)], CONTRACTS[contract], shared) == alone
+        half = report([str(path)], CONTRACTS[contract], replace(shared, sample=0.5))
+    assert half == report([str(path)], CONTRACTS[contract], replace(options, sample=0.5))
 
 
 COLUMNS = "method VARCHAR, url VARCHAR, status {status}, took {took}, code VARCHAR, pad INTEGER[]"
