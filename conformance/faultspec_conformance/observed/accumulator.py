@@ -410,20 +410,20 @@ class Accumulator:
         self, finding: Finding, place: str | None, stamp: Stamp, repeats: Repeats | None = None
     ) -> ReportedFinding:
         alone = Repeats(1, (place,) if place is not None else (), place)
-        times, places, last = repeats or alone
+        times, places, last, earliest, latest = repeats or alone
         excuse = apply_waivers(finding, self._waivers, self._used, times)
         self._levels[finding.clause, finding.level if excuse is None else "known"] += times
         if excuse is None and finding.level == "error":
             self._count_activity(stamp, Activity(findings=times))
-        moment = stamp.moment
+        earliest, latest = earliest or stamp.moment, latest or stamp.moment
         reported = ReportedFinding(
             finding,
             waived=excuse,
             count=times,
             places=places,
             last=last,
-            first_seen=moment,
-            last_seen=moment,
+            first_seen=earliest,
+            last_seen=latest,
         )
         cause, masked = cause_of(reported), None
         name = self._digests.get(cause)
@@ -449,8 +449,8 @@ class Accumulator:
                 places=known_places[:PLACES],
                 last=last_place,
                 operations=join_texts(known.operations, reported.operations),
-                first_seen=min(filter(None, (known.first_seen, moment)), default=None),
-                last_seen=max(filter(None, (known.last_seen, moment)), default=None),
+                first_seen=min(filter(None, (known.first_seen, earliest)), default=None),
+                last_seen=max(filter(None, (known.last_seen, latest)), default=None),
             )
             return replace(known, count=times, places=places, operations=reported.operations)
         if masked is None:

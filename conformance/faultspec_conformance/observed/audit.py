@@ -64,7 +64,7 @@ _UNREADABLE = (OSError, EOFError, zlib.error, LZMAError, NotARecording)
 
 
 Engine = Literal["plain", "duckdb", "spark"]
-"""What judges records: this program alone, or with another that groups or shares them."""
+"""The programs that judge records: this one alone, or with one that groups or shares them."""
 
 
 @dataclass(frozen=True, slots=True)

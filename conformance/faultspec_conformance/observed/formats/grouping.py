@@ -1,6 +1,6 @@
-"""Which parts of a record decide what is said of it: records that are equal there are judged once.
+"""The members of a record that decide its judgement: records that are equal there are judged once.
 
-A plan is made from the kinds of records that a taxonomy declares. It is exact: records with equal
+A plan is made of the kinds of records that a taxonomy declares. It is exact: records with equal
 keys have equal judgements. A record with header fields or a body is never equal to another: they
 have ids, which are compared over records.
 """
@@ -20,14 +20,16 @@ class GroupingPlan:
     """The members of a record that decide about it.
 
     ``members``: all that the kinds read. ``alone``: those of header fields and bodies. ``urls`` and
-    ``elapsed``: members that are read as nothing else. An answer of one of the ``quiet`` statuses,
-    without any of the ``slots``, is judged alike at every URL of one host.
+    ``elapsed``: members that are read as nothing else. ``time``: the only member of moments, of
+    which the hour sets records apart. An answer of one of the ``quiet`` statuses, without any of
+    the ``slots``, is judged alike at every URL of one host.
     """
 
     members: tuple[str, ...]
     alone: frozenset[str]
     urls: frozenset[str] = frozenset()
     elapsed: frozenset[str] = frozenset()
+    time: str | None = None
     statuses: tuple[str, ...] = ()
     slots: tuple[str, ...] = ()
     quiet: tuple[int, ...] = ()
@@ -52,11 +54,13 @@ def plan_grouping(contract: Contract) -> GroupingPlan | None:
     alone = frozenset(path[0] for path, role in uses if role == "alone")
     has_deadlines = any(code.deadline is not None for code in taxonomy.every_code())
     elapsed = frozenset() if has_deadlines else read_only_as("elapsed")
+    moments = len({path[0] for path, role in uses if role == "time"} | read_only_as("time"))
     return GroupingPlan(
         members,
         alone,
         urls=read_only_as("url"),
         elapsed=elapsed,
+        time=next(iter(read_only_as("time"))) if moments == 1 else None,
         statuses=tuple(sorted({path[0] for path, role in uses if role == "status"})),
         slots=tuple(sorted({path[0] for path, role in uses if role == "slot"})),
         quiet=_quiet_statuses(taxonomy),
@@ -67,9 +71,11 @@ def _uses(kind: RecordingRule) -> Iterator[tuple[str, str]]:
     """The pointers of a kind, each with what it is read as."""
     for pointer in kind.when:
         yield pointer, "when"
-    for name in (kind.method, kind.route, kind.time, kind.service):
+    for name in (kind.method, kind.route, kind.service):
         if name is not None:
             yield name, "name"
+    if kind.time is not None:
+        yield kind.time, "time"
     yield kind.status, "status"
     yield kind.url, "url"
     if kind.elapsed is not None:

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 from faultspec.contract.model import Contract
 from faultspec_conformance.observed.formats.declared import UNDECLARED, record_reader
 from faultspec_conformance.observed.formats.grouping import GroupingPlan
-from faultspec_conformance.observed.formats.record import Grouped, Repeats, Skipped, Unjudged
+from faultspec_conformance.observed.formats.moments import parse_moment
+from faultspec_conformance.observed.formats.record import (
+    Grouped,
+    RecordedExchange,
+    Repeats,
+    Skipped,
+    Unjudged,
+)
 from faultspec_conformance.observed.formats.tables import (
     object_of,
     open_duckdb,
@@ -33,6 +40,12 @@ _NUMBERS = frozenset(
 _NESTED = ("STRUCT", "MAP", "UNION", "VARIANT")
 
 _NUMBER = "file_row_number"
+
+_TIMES = frozenset({"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZONE"})
+
+#: A moment as most logs write it. Such texts sort by time, and the first 13 characters have the
+#: hour.
+_MOMENT = r"\d{4}-\d\d-\d\dT\d\d:[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z"
 
 
 def group_rows(path: str, contract: Contract, plan: GroupingPlan) -> Iterator[Grouped]:
@@ -72,8 +85,10 @@ def _write_query(database: Any, name: str, plan: GroupingPlan) -> _Query | None:
         return None
     keys = ", ".join(_key(column, types, plan) for column in columns)
     firsts = ", ".join(f"arg_min({_quote(column)}, {_NUMBER})" for column in columns)
+    time = _quote(plan.time) if plan.time is not None and plan.time in types else "NULL"
     return _Query(
-        f"SELECT count(*), min({_NUMBER}, {PLACES}), max({_NUMBER}), {firsts} "
+        f"SELECT count(*), min({_NUMBER}, {PLACES}), max({_NUMBER}), "
+        f"min({time}), max({time}), {firsts} "
         f"FROM read_parquet(?, {_NUMBER} = true) WHERE {_NUMBER} >= ? AND {_NUMBER} < ? "
         f"GROUP BY {keys} ORDER BY min({_NUMBER})",
         columns,
@@ -84,6 +99,11 @@ def _key(column: str, types: Mapping[str, str], plan: GroupingPlan) -> str:
     """The expression of a text that rows have in common if a column does not set them apart."""
     value = _quote(column)
     key = f"CAST({value} AS VARCHAR)"
+    if column == plan.time and types[column] in _TIMES:
+        return f"floor(epoch({value}) / 3600)"
+    if column == plan.time and types[column] == "VARCHAR":
+        has_hour = f"regexp_full_match({value}, '{_MOMENT}')"
+        return f"CASE WHEN {has_hour} THEN left({value}, 13) ELSE '=' || {value} END"
     quiet = _quiet_condition(types, plan)
     if column in plan.urls and types[column] == "VARCHAR" and quiet is not None:
         # A host is counted, and a method may come before a blank.
@@ -117,9 +137,16 @@ def _read_groups(
     groups: Iterable[tuple[Any, ...]], columns: tuple[str, ...], path: str, contract: Contract
 ) -> Iterator[Grouped]:
     read_records = record_reader(contract)
-    for times, first, last, *values in groups:
+    for times, first, last, earliest, latest, *values in groups:
         places = tuple(f"{path}:{number + 1}" for number in first)
         row = object_of(zip(columns, values, strict=True))
         items = list(read_records(None, row, places[0]))
+        repeats = Repeats(times, places, f"{path}:{last + 1}")
         for item in items or [Skipped(places[0], UNDECLARED, broken=False)]:
-            yield Grouped(item, Repeats(times, places, f"{path}:{last + 1}"))
+            if isinstance(item, RecordedExchange) and item.stamp.moment is not None:
+                moments = object_of((("earliest", earliest), ("latest", latest)))
+                repeats = repeats._replace(
+                    earliest=parse_moment(moments["earliest"]),
+                    latest=parse_moment(moments["latest"]),
+                )
+            yield Grouped(item, repeats)

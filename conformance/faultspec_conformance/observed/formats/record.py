@@ -138,12 +138,14 @@ class LineCounter:
 
 class Repeats(NamedTuple):
     """How often a record comes that is equal in all that is judged; its first places, in order, and
-    its last one.
+    its last one; the moments of the first and the last, if they differ.
     """
 
     times: int
     places: tuple[str, ...]
     last: str | None
+    earliest: str | None = None
+    latest: str | None = None
 
 
 class Grouped(NamedTuple):
