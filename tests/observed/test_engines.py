@@ -169,7 +169,11 @@ ALL_ROWS = [
 ]
 random.Random(1).shuffle(ALL_ROWS)
 
-REPEATED_ROWS = [row for row in ALL_ROWS if row[2] in ("200", "404", "500")][:12] * 12
+REPEATED_ROWS = 3 * [
+    (*row[:6], moment, row[7])
+    for row in [row for row in ALL_ROWS if row[2] in ("200", "404", "500")][:8]
+    for moment in (*MOMENTS, *TEXTS)
+]
 random.Random(2).shuffle(REPEATED_ROWS)
 
 
