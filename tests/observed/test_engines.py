@@ -203,6 +203,14 @@ random.Random(2).shuffle(REPEATED_ROWS)
     at_once=50,
 )
 @example(
+    rows=[("GET", "/v1/a", "500", "1", "absent", [1], MOMENTS[at], "a") for at in (5, 0, 2, 1)],
+    status="INTEGER",
+    took="DOUBLE",
+    at="TIMESTAMP",
+    contract="quiet",
+    at_once=90,
+)
+@example(
     rows=REPEATED_ROWS,
     status="INTEGER",
     took="DOUBLE",
