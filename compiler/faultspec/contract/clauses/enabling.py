@@ -58,9 +58,8 @@ LINES: Mapping[str, str] = {
     "the taxonomy has no `undeclared.original_code`": (
         "undeclared: {becomes: not_found, original_code: /details/code}"
     ),
-    "no code has `boundary`, `domain` or `facts` with a slot in an envelope": (
-        "codes: {not_found: {boundary: service}}"
-    ),
+    "no code has `boundary`, `domain` or `facts` with a slot in an envelope, and no envelope has "
+    "`$summary` in its shape": ("codes: {not_found: {boundary: service}}"),
     "no envelope has `$retriable` in its shape, and no detail key in `$details` has"
     " `role: retriable`": "envelopes: {error: {shape: {retriable: $retriable}}}",
     "no code has a `retriable` other than `caller` and `none`": (
