@@ -1,7 +1,9 @@
 """Compare what a service publishes about itself with the taxonomy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from faultspec.language.carriers import reaches
 from faultspec.language.model import Code, Operation, Publication, Taxonomy
 from faultspec.language.values import show
 from faultspec.targets.schema import details_schema
@@ -13,45 +15,121 @@ from faultspec_conformance.session.requests import RequestSpec
 
 _CLAUSE = "discovery/agrees"
 
+#: The part of a request that names an operation.
+_PLACE = "${operation}"
+
 
 def published_errors(session: HttpSession) -> Iterator[ProbeResult]:
-    """Compare the errors that each operation publishes over HTTP with those of the taxonomy."""
-    for publication in session.taxonomy.discovery.values():
-        for operation in session.taxonomy.operations.values():
-            if publication.kind == "errors":
-                yield from attempt(_check_publication(session, publication, operation), _CLAUSE)
+    """Compare the errors that the service publishes over HTTP with those of the taxonomy: a list
+    for each operation, or one list of all errors.
+    """
+    taxonomy = session.taxonomy
+    for publication in taxonomy.discovery.values():
+        if publication.kind != "errors":
+            continue
+        if _PLACE not in publication.request:
+            yield from attempt(_check_list(session, publication, _errors_of_all(taxonomy)), _CLAUSE)
+            continue
+        for operation in taxonomy.operations.values():
+            errors = _errors_of_operation(taxonomy, operation)
+            yield from attempt(_check_list(session, publication, errors), _CLAUSE)
 
 
-def _check_publication(
-    session: HttpSession, publication: Publication, operation: Operation
+@dataclass(frozen=True, slots=True)
+class _Errors:
+    """The errors that a list may have, by wire value: operations may have errors of one value.
+
+    ``subject``: what publishes them. ``own``: the values that the list must have.
+    """
+
+    subject: str
+    operation: str
+    allowed: Mapping[str, Sequence[Code]]
+    own: frozenset[str]
+
+
+def _errors_of_operation(taxonomy: Taxonomy, operation: Operation) -> _Errors:
+    """The errors of an operation: its own, and the shared ones that it names."""
+    own = [code for code in operation.errors.values() if code.live]
+    shared = [
+        operation.own_form(code)
+        for code in taxonomy.shared_live_codes()
+        if code.name in (operation.codes or ())
+    ]
+    return _Errors(
+        f"`{operation.name}`",
+        operation.wire,
+        _by_wire([*own, *shared]),
+        frozenset(str(code.wire) for code in own),
+    )
+
+
+def _errors_of_all(taxonomy: Taxonomy) -> _Errors:
+    """The errors of all operations, and the shared ones, which HTTP must carry to be due."""
+    surfaces = [each for each in taxonomy.surfaces.values() if each.transport == "http"]
+    shared = taxonomy.shared_live_codes()
+    due = [
+        code
+        for code in shared
+        if any(reaches(surface, code, of_operation=False) for surface in surfaces)
+    ]
+    own: list[Code] = []
+    for operation in taxonomy.operations.values():
+        own += (code for code in operation.errors.values() if code.live)
+    variants = [
+        code
+        for operation in taxonomy.operations.values()
+        for code in operation.variants.values()
+        if code.live
+    ]
+    return _Errors(
+        "the service",
+        "",
+        _by_wire([*shared, *own, *variants]),
+        frozenset(str(code.wire) for code in (*due, *own)),
+    )
+
+
+def _by_wire(codes: Iterable[Code]) -> Mapping[str, Sequence[Code]]:
+    found: dict[str, list[Code]] = {}
+    for code in codes:
+        found.setdefault(str(code.wire), []).append(code)
+    return found
+
+
+def _check_list(
+    session: HttpSession, publication: Publication, errors: _Errors
 ) -> Iterator[Outcome]:
     method, _, path = publication.request.partition(" ")
-    place = path.replace("${operation}", operation.wire)
+    place = path.replace(_PLACE, errors.operation)
     page = session.call(RequestSpec(method, place, correlation="valid"))
-    problem = _problem(session, publication, operation, page)
+    problem = _problem(session, publication, errors, page)
     yield passed(_CLAUSE) if problem is None else failed(_CLAUSE, problem, page)
 
 
 def _problem(
-    session: HttpSession, publication: Publication, operation: Operation, page: Observation
+    session: HttpSession, publication: Publication, errors: _Errors, page: Observation
 ) -> str | None:
     """Return the first difference between a published list of errors and the declared one."""
-    declared = {str(code.wire): code for code in operation.errors.values() if code.live}
-    listed, name = point(page.json, publication.at), f"`{operation.name}`"
-    may_be_missing = not declared and publication.empty != "list"
+    listed, name = point(page.json, publication.at), errors.subject
+    may_be_missing = not errors.own and publication.empty != "list"
     if not page.ok or not (isinstance(listed, list) or may_be_missing):
         return f"{name} publishes no list of its errors at {publication.at}"
     items = listed if isinstance(listed, list) else []
-    found = {str(point(item, publication.item.get("code", "/code"))): item for item in items}
-    missing = next((wire for wire in declared if wire not in found), None)
-    if missing is not None:
-        return f"{name} does not publish its error {missing}"
-    for wire, item in found.items():
-        if wire not in declared:
+    found = [(str(point(item, publication.item.get("code", "/code"))), item) for item in items]
+    missing = errors.own - {wire for wire, _ in found}
+    if missing:
+        first = next(wire for wire in errors.allowed if wire in missing)
+        return f"{name} does not publish its error {first}"
+    for wire, item in found:
+        if wire not in errors.allowed:
             return f"{name} publishes the error {wire}, which it does not have"
-        problem = _item_problem(session.taxonomy, publication, declared[wire], item)
-        if problem is not None:
-            return f"{name} publishes {wire} {problem}"
+        problems = [
+            _item_problem(session.taxonomy, publication, code, item)
+            for code in errors.allowed[wire]
+        ]
+        if None not in problems:
+            return f"{name} publishes {wire} {problems[0]}"
     return None
 
 

@@ -6,6 +6,7 @@ protocol's numbers, a probe whose number is missing there sends nothing.
 
 from collections.abc import Iterator
 
+from faultspec.contract import crashes
 from faultspec.language.values import are_equal
 from faultspec_conformance.config import ABSENT, SampleCall
 from faultspec_conformance.results.model import Outcome
@@ -171,8 +172,10 @@ def ids_of_failures(session: RpcSession) -> Iterator[Outcome]:
             continue  # a probe of a malformed call
         identity = session.identity(observation.exchange.identity)
         params = asked.get("params", ABSENT)
+        # A call that made the service fail on purpose does so again.
+        may_fail = crashes.CLAUSE in observation.exchange.lacks
         for id in (f"id-{session.tokens.hex(4)}", 0):
-            session.call(asked["method"], params, identity=identity, id=id)
+            session.call(asked["method"], params, identity=identity, id=id, may_fail=may_fail)
         break
     yield from ()
 
