@@ -367,3 +367,86 @@ def test_standard_input_and_pipes_are_read(tmp_path: Path) -> None:
         )
         assert "3 requests" in done.stdout, done
         assert "Traceback" not in done.stderr
+
+
+SLOTS = "method: /m, url: /u, status: /s, slots: {code: /code, message: /message}"
+
+WITH_MESSAGE = """
+faultspec: 1
+taxonomy: {name: t, version: 1.0.0}
+envelopes: {error: {shape: {code: $code, message: $message}}}
+surfaces: {api: {transport: http, codes: closed, error_when: {status: [4xx, 5xx]}, envelope: error}}
+telemetry: {records: {line: {SLOTS}}}
+undeclared: {becomes: internal}
+codes:
+  not_found: {summary: It is missing., http: 404}
+  numbered: {summary: It has digits., http: 409, wire: "17"}
+  internal: {summary: It failed., http: 500}
+"""
+
+
+def broken_clauses(path: Path, *records: object) -> set[str]:
+    """The clauses that a log of these records breaks."""
+    if path.suffix == ".csv":
+        write_rows(path, *records)
+    else:
+        path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    loaded = read(WITH_MESSAGE.replace("SLOTS", SLOTS), "t.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    report = audit([str(path)], build_contract(loaded.taxonomy))
+    return {found.finding.clause for found in report.result.findings}
+
+
+def write_rows(path: Path, *records: object) -> None:
+    """Write records as a table."""
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["m", "u", "s", "code", "message"])
+        writer.writeheader()
+        writer.writerows(records)  # type: ignore[arg-type]  # they are objects
+
+
+@pytest.mark.parametrize("name", ["a.ndjson", "a.csv"])
+@pytest.mark.parametrize("other", [{"message": "gone"}, {"message": "gone", "code": None}, {}])
+def test_a_bare_status_is_judged_whatever_else_a_record_has(
+    name: str, other: dict[str, object], tmp_path: Path
+) -> None:
+    """A status that only crashes have is a crash, also beside a message without a code."""
+    record = {"m": "GET", "u": "/orders/7", "s": 500, **other}
+    assert broken_clauses(tmp_path / name, record) == {"service/no-crash"}
+    assert broken_clauses(tmp_path / name, {**record, "s": 404}) == set()
+
+
+@pytest.mark.parametrize("code", [0, 1.5, True, [], ["not_found"], {"a": 1}, "nope", 18])
+def test_a_recorded_code_of_any_type_must_be_declared(code: object, tmp_path: Path) -> None:
+    """A log has no body whose types can be judged, but no code has such a value."""
+    record = {"m": "GET", "u": "/orders/7", "s": 404, "code": code}
+    assert broken_clauses(tmp_path / "a.ndjson", record) == {"code/declared"}
+
+
+@pytest.mark.parametrize("name", ["a.ndjson", "a.csv"])
+@pytest.mark.parametrize("code", [17, "17"])
+def test_a_log_may_spell_a_code_as_a_number(name: str, code: object, tmp_path: Path) -> None:
+    """Pipelines of logs turn digits into numbers, and tables numbers into digits."""
+    record = {"m": "GET", "u": "/orders/7", "s": 409, "code": code}
+    assert broken_clauses(tmp_path / name, record) == set()
+    assert broken_clauses(tmp_path / name, {**record, "s": 404}) == {"code/status"}
+
+
+def test_a_byte_of_another_encoding_does_not_hide_a_line(tmp_path: Path) -> None:
+    """A line with one byte that is not UTF-8 is a record."""
+    path = tmp_path / "a.ndjson"
+    path.write_bytes(json.dumps({**RECORD, "message": "X"}).encode().replace(b"X", b"\xfc") + b"\n")
+    assert wrong_statuses(judged(path, f"{{{WHERE}}}")) == 1
+
+
+@pytest.mark.parametrize(
+    ("end", "cut"), [('{"m": "GET", "u', True), ('{"m": "GET", "u\n', False), ("The end.", False)]
+)
+def test_a_log_whose_last_line_breaks_off_is_truncated(end: str, cut: bool, tmp_path: Path) -> None:
+    """Its readable part is judged, and it counts as not read to its end. Other texts do not."""
+    path = tmp_path / "a.ndjson"
+    good = json.dumps({**RECORD, "s": 404}) + "\n"
+    path.write_text(good * 3 + end)
+    report = judged(path, f"{{{WHERE}}}")
+    assert report.result.requests == 3
+    assert any("truncated" in reason for reason in report.result.not_run) == cut

@@ -73,7 +73,7 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     taxonomy, status = contract.taxonomy, exchange.response.status
     codes = [each.code for each in (error, *error.others)] if error else [None]
     crashed = (each for each in codes if crash_level(taxonomy, each, status) is not None)
-    if error is None and "code" in exchange.lacks:
+    if code is None and "code" in exchange.lacks:
         judge_bare_status(findings, claim)
     else:
         judge_crash(findings, next(crashed, code), body)

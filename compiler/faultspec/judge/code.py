@@ -46,6 +46,10 @@ def judge_code(findings: FindingCollector, error: ErrorReading) -> Code | None:
         _judge_protocol_number(findings, error)
         return None
     if not _has_type_of_codes(findings, error):
+        if "shape" in findings.exchange.lacks and error.claim.surface.closes(wire):
+            # A log without the body: its types are not judged, but no code has this value.
+            findings.exercise("code/declared")
+            _report_undeclared(findings, error)
         return None
     code = find_code(findings.contract, error.envelope, operation, wire)
     is_own = code is not None and operation is not None and operation.errors.get(code.name) is code

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
-from faultspec.contract.model import Claim, Contract
+from faultspec.contract.model import Claim, Contract, Numbering
 from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response, first_header
 from faultspec.exchange.numerals import whole_number
 from faultspec.language.model import RecordingRule
@@ -159,7 +159,8 @@ def _read_record(kind: RecordingRule, record: Wrapped, *, place: str, contract: 
     else:
         found = {slot: _value_at(record, pointer) for slot, pointer in kind.slots.items()}
         slots = {slot: item for slot, item in found.items() if item is not None}
-        body = _render_envelope(contract.claim(exchange), slots) if slots else None
+        claim = contract.claim(exchange)
+        body = _render_envelope(contract, claim, slots) if slots else None
         if body is not None:
             known |= {"ids", *(fact for slot in slots for fact in _SLOT_FACTS.get(slot, ()))}
     response = replace(exchange.response, body=body or b"")
@@ -203,16 +204,30 @@ def _complete_body(found: object, headers: Headers) -> bytes | None:
     return body
 
 
-def _render_envelope(claim: Claim | None, slots: Mapping[str, object]) -> bytes | None:
+def _render_envelope(
+    contract: Contract, claim: Claim | None, slots: Mapping[str, object]
+) -> bytes | None:
     """The part of the envelope that the slots fill; None if there is no envelope."""
     if claim is None or not claim.envelopes:
         return None
-    body = _fill(claim.envelopes[0].shape, slots)
+    envelope = claim.envelopes[0]
+    if "code" in slots:
+        slots = {**slots, "code": _typed_code(contract.numbering_in(envelope), slots["code"])}
+    body = _fill(envelope.shape, slots)
     if body is _MISSING:
         return None
     for step in reversed(steps(claim.surface.at)):
         body = {step: body}
     return json.dumps(body).encode()
+
+
+def _typed_code(numbering: Numbering, found: object) -> object:
+    """A code as the taxonomy spells it: tables have only texts, logs may turn them into numbers."""
+    if isinstance(found, str):
+        return numbering.texts.get(found, found)
+    if isinstance(found, int) and not isinstance(found, bool) and not numbering.declares(found):
+        return str(found) if numbering.declares(str(found)) else found
+    return found
 
 
 def _fill(node: Node, slots: Mapping[str, object]) -> object:

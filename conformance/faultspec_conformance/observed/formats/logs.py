@@ -63,7 +63,11 @@ def read_log(
             found = True
             yield item._replace(facts=facts) if isinstance(item, RecordedExchange) else item
         if not found and problem is not None:
-            yield Skipped(place, problem)
+            # Only the last line has no end. Programs write other texts into logs too.
+            is_cut = text.startswith(b"{") and not line.endswith(b"\n")
+            yield Skipped(
+                place, f"the file is truncated: {problem}" if is_cut else problem, ends=is_cut
+            )
         elif not found:
             yield from _read_other(text, value, contract, sink=sink, place=place)
 
@@ -82,7 +86,7 @@ def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
 def _parse(text: bytes) -> tuple[object, str | None]:
     """The object in a line, or why there is none."""
     try:
-        content = text.decode(json.detect_encoding(text), "surrogatepass")
+        content = _decode(text)
         check_json_size(content)
         value = json.loads(content)
     except ItemTooLarge as error:
@@ -90,8 +94,17 @@ def _parse(text: bytes) -> tuple[object, str | None]:
     except json.JSONDecodeError as error:
         return None, f"the line is not JSON: {error.msg}"
     except (ValueError, RecursionError):
-        return None, "the line is not JSON: it is nested too deeply or not UTF-8"
+        return None, "the line is not JSON: it is nested too deeply, or a number is too long"
     return value, None if isinstance(value, dict) else "the line is JSON, but not an object"
+
+
+def _decode(text: bytes) -> str:
+    """The text of a line. A byte that no encoding of JSON has does not hide the line."""
+    encoding = json.detect_encoding(text)
+    try:
+        return text.decode(encoding, "surrogatepass")
+    except UnicodeDecodeError:
+        return text.decode(encoding, "replace")
 
 
 def read_line(text: bytes, contract: Contract) -> Item:
