@@ -8,6 +8,7 @@ import pytest
 import requests
 from moto.server import ThreadedMotoServer
 
+from faultspec_conformance.observed.formats.sources import mask_address
 from observed.test_record_forms import INNER, KIND, judged, write_parquet, wrong_statuses
 
 LINES = f"{INNER}\n".encode() * 40
@@ -69,3 +70,40 @@ def test_an_unknown_scheme_is_refused() -> None:
     """An address of no store that fsspec knows is not opened."""
     (reason,) = judged("nosuch://logs/a.log", KIND).result.not_run
     assert "nosuch" in reason
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "s3://K3yOfUser:Pa55wordX@logs/none.log",
+        "s3://K3yOfUser:Pa55/wordX@logs/none.log",
+        "ftp://K3yOfUser:Pa55wordX@127.0.0.1:1/a.log",
+        "nosuch://K3yOfUser:Pa55wordX@logs/*.log",
+        "http://127.0.0.1:1/a.log?X-Amz-Signature=Pa55wordX&X-Amz-Credential=K3yOfUser",
+        "filecache::http://K3yOfUser@127.0.0.1:1/a.log?sig=Pa55wordX#part",
+    ],
+)
+def test_a_report_has_no_credentials_of_addresses(address: str) -> None:
+    """User, password and the values of the query of an address are in no part of a report."""
+    text = repr(judged(address, KIND))
+    assert not [secret for secret in ("K3yOfUser", "Pa55", "wordX") if secret in text]
+
+
+@pytest.mark.parametrize(
+    "path", ["s3://logs/day/a@b.log", "s3://logs/a?.log", "http://h:80/a@b", "a?b=c", "logs/u:p@h"]
+)
+def test_names_without_credentials_are_shown_whole(path: str) -> None:
+    """Reports name recordings as they were given."""
+    assert mask_address(path) == path
+
+
+def test_places_have_no_credentials_of_addresses(store: str) -> None:
+    """The places of findings neither: a presigned address is read."""
+    address = f"{store}/logs/shared/a.log"
+    requests.put(
+        address, data=LINES, headers={"x-amz-acl": "public-read"}, timeout=30
+    ).raise_for_status()
+    report = judged(f"{address}?sig=Pa55wordX", KIND)
+    assert wrong_statuses(report) == 40
+    assert report.result.findings[0].places[0] == f"{address}?sig=***:1"
+    assert "Pa55wordX" not in repr(report)

@@ -31,6 +31,7 @@ from faultspec_conformance.observed.formats.record import (
 from faultspec_conformance.observed.formats.sources import (
     STANDARD_INPUT,
     find_recordings,
+    mask_address,
     size_of_source,
 )
 from faultspec_conformance.observed.jobs import (
@@ -140,13 +141,14 @@ def audit(
     except KeyboardInterrupt:
         interrupted = whole.last or paths[0]
     if interrupted is not None:
-        not_run.append(f"the audit was interrupted in {interrupted}")
-    target = ", ".join(paths) if len(paths) <= _NAMED else f"{len(paths)} recordings"
+        not_run.append(f"the audit was interrupted in {mask_address(interrupted)}")
+    names = [*map(mask_address, paths)]
+    target = ", ".join(names) if len(names) <= _NAMED else f"{len(names)} recordings"
     seconds = time.monotonic() - started
     result = whole.result(target, seconds, not_run)
     return Report(
         conclude(result, date.today(), only=options.only),
-        options.base or "",
+        mask_address(options.base or ""),
         options.only,
         interrupted=interrupted is not None,
     )
@@ -200,21 +202,22 @@ class _PieceJudge:
         if piece.range is None:
             return self.judge_all(piece.paths)
         (path,) = piece.paths
+        name = mask_address(path)
         accumulator = _create_accumulator(self._contract, self._options)
-        accumulator.start_recording(path, continues=True)
+        accumulator.start_recording(name, continues=True)
         problem, lines = None, None
         try:
             with open_lines(path, piece.range) as (stream, count):
                 items = read_log(
                     stream,
-                    path,
+                    name,
                     self._contract,
                     _create_counter(accumulator, self._options),
                     begins=piece.range.start == 0,
                     before=piece.range.before or 0,
                 )
                 recording = OpenRecording(items, lambda: 0.0)
-                problem = _judge_items(path, recording, accumulator, self._options)
+                problem = _judge_items(name, recording, accumulator, self._options)
                 lines = count.lines
         except _UNREADABLE as error:
             problem = _describe(path, error)
@@ -271,7 +274,8 @@ class _SumOfPieces:
             self._lines = 0
         if isinstance(judged, Lost):
             self._lost += (
-                f"{path}: the process that judged it ended" for path in judged.piece.paths
+                f"{mask_address(path)}: the process that judged it ended"
+                for path in judged.piece.paths
             )
             if judged.piece.range is not None:
                 self._lines += count_lines(self.last, judged.piece.range)
@@ -291,7 +295,7 @@ class _SumOfPieces:
             share_read = 1.0
             if piece.range is not None and piece.range.end is not None:
                 share_read = piece.range.end / max(size_of_source(self.last), 1)
-            self._options.progress(self.last, share_read, self._sum.requests)
+            self._options.progress(mask_address(self.last), share_read, self._sum.requests)
 
     def result(self, target: str, seconds: float, not_run: list[str]) -> Result:
         """The result in words."""
@@ -312,7 +316,7 @@ def _find_all(paths: Sequence[str], not_run: list[str]) -> Iterator[str]:
         try:
             found = find_recordings(path)
         except (OSError, NotARecording) as error:
-            not_run.append(f"{path}: {getattr(error, 'strerror', None) or error}")
+            not_run.append(f"{mask_address(path)}: {getattr(error, 'strerror', None) or error}")
             continue
         yield from (name for name in found if name not in seen)
         seen.update(found)
@@ -322,7 +326,8 @@ def _judge_file(
     path: str, accumulator: Accumulator, options: AuditOptions, plan: GroupingPlan | None
 ) -> str | None:
     """Judge the exchanges of a file. Why its end could not be read, or None."""
-    accumulator.start_recording(path)
+    name = mask_address(path)
+    accumulator.start_recording(name)
     try:
         with open_recording(
             path,
@@ -331,7 +336,7 @@ def _judge_file(
             counter=_create_counter(accumulator, options),
             plan=plan,
         ) as recording:
-            return _judge_items(path, recording, accumulator, options)
+            return _judge_items(name, recording, accumulator, options)
     except _UNREADABLE as error:
         return _describe(path, error)
 
@@ -352,7 +357,7 @@ def _create_counter(accumulator: Accumulator, options: AuditOptions) -> LineCoun
 
 
 def _describe(path: str, error: Exception) -> str:
-    return f"{path}: {getattr(error, 'strerror', None) or error}"
+    return f"{mask_address(path)}: {getattr(error, 'strerror', None) or error}"
 
 
 def _move(judged: JudgedPiece, lines: int) -> JudgedPiece:

@@ -27,7 +27,7 @@ from faultspec_conformance.observed.formats.record import (
     LineCounter,
     NotARecording,
 )
-from faultspec_conformance.observed.formats.sources import open_source
+from faultspec_conformance.observed.formats.sources import mask_address, open_source
 from faultspec_conformance.observed.formats.tables import (
     UnreadableRow,
     csv_rows,
@@ -36,15 +36,19 @@ from faultspec_conformance.observed.formats.tables import (
 )
 
 Reader = Callable[[BinaryIO, str, Contract, LineCounter | None], Iterator[Item]]
-"""A reader of a stream, with its name, a contract, and what may count lines at once."""
+"""A reader of a stream, with its path, a contract, and what may count lines at once."""
 
 FORMATS: Mapping[str, Reader] = {
-    "har": lambda stream, name, *_: read_har(stream, name),
-    "vcr": lambda stream, name, *_: read_cassette(stream, name),
-    "ndjson": read_log,
-    "csv": lambda stream, name, contract, _: read_table(csv_rows(stream), name, contract),
-    # DuckDB opens it once more, by its name: it reads the end first.
-    "parquet": lambda _, name, contract, __: read_table(parquet_rows(name), name, contract),
+    "har": lambda stream, path, *_: read_har(stream, mask_address(path)),
+    "vcr": lambda stream, path, *_: read_cassette(stream, mask_address(path)),
+    "ndjson": lambda stream, path, *rest: read_log(stream, mask_address(path), *rest),
+    "csv": lambda stream, path, contract, _: read_table(
+        csv_rows(stream), mask_address(path), contract
+    ),
+    # DuckDB opens it once more, by its path: it reads the end first.
+    "parquet": lambda _, path, contract, __: read_table(
+        parquet_rows(path), mask_address(path), contract
+    ),
 }
 """The readers by format."""
 

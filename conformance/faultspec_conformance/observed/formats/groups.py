@@ -17,6 +17,7 @@ from faultspec_conformance.observed.formats.record import (
     Skipped,
     Unjudged,
 )
+from faultspec_conformance.observed.formats.sources import mask_address
 from faultspec_conformance.observed.formats.tables import (
     object_of,
     open_duckdb,
@@ -61,11 +62,11 @@ def group_rows(path: str, contract: Contract, plan: GroupingPlan) -> Iterator[Gr
         (count,) = database.execute("SELECT count(*) FROM read_parquet(?)", [name]).fetchone()
         while query is not None and done < count:
             groups = database.execute(query.text, [name, done, done + _ROWS]).fetchall()
-            yield from _read_groups(groups, query.columns, path, contract)
+            yield from _read_groups(groups, query.columns, mask_address(path), contract)
             done += _ROWS
         if query is not None:
             return
-    for item in read_table(islice(parquet_rows(path), done, None), path, contract):
+    for item in read_table(islice(parquet_rows(path), done, None), mask_address(path), contract):
         place = None if isinstance(item, Unjudged) else item.place
         yield Grouped(item, Repeats(1, () if place is None else (place,), place))
 

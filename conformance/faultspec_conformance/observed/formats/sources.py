@@ -14,13 +14,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from faultspec.exchange.sensitive import MASK
 from faultspec_conformance.observed.formats.byte_streams import ByteStream
 from faultspec_conformance.observed.formats.record import NotARecording, install
 
 STANDARD_INPUT = "-"
 """The argument that stands for standard input."""
 
-_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)(?:://|::)", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,40}(?:://|::)", re.IGNORECASE)
+
+#: User and password in an address. A password with a slash, which nothing can open, is one too.
+_USER = re.compile(r"(?<=://)(?:[^/?#@]*@|[^/?#@:]*:(?!\d{1,5}/)[^?#@]*@)")
+
+#: The value of a parameter of an address.
+_VALUE = re.compile(r"(?<==)[^&#]+")
 
 #: What a pattern of names has.
 _PATTERN = re.compile(r"[*?\[]")
@@ -36,6 +43,16 @@ class ByteSource(NamedTuple):
 def is_remote(path: str) -> bool:
     """Whether a path is the address of an object store, and not a file's."""
     return _ADDRESS.match(path) is not None
+
+
+def mask_address(path: str) -> str:
+    """A path as reports show it: the address of a store without its user, password and values of
+    its query, which are credentials of presigned addresses.
+    """
+    if not is_remote(path):
+        return path
+    before, mark, query = _USER.sub(f"{MASK}@", path).partition("?")
+    return before + mark + _VALUE.sub(MASK, query)
 
 
 def find_recordings(path: str) -> list[str]:
