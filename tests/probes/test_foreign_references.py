@@ -143,6 +143,8 @@ class Rooms:
             return answer(404, {"code": "absent"})
         if room["owner"] != who and self.sin == "tells-where":
             return answer(409, {"code": "elsewhere"})
+        if room["owner"] != who and self.sin == "forbids":
+            return answer(403, {"code": "denied"})
         if room["owner"] != who and self.sin != "books-any-room":
             return answer(404, {"code": "absent"})
         self.bookings.append({"id": identifier, "room_id": room["id"], "by": who})
@@ -184,6 +186,7 @@ def session_of(sin: str, numbered: str = "", unique: tuple[str, ...] = ()) -> Ht
         ("filters-languages", None),  # no room has the member, so no value is known
         ("books-any-room", "201 to POST /bookings with `room_id` of another tenant's room"),
         ("tells-where", "the answer is 409 elsewhere; expected 404 absent"),
+        ("forbids", "the answer is 403 denied; expected 404 absent"),
     ],
 )
 def test_another_tenants_resource_is_as_absent_as_none(sin: str, message: str | None) -> None:

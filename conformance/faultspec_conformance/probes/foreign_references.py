@@ -13,10 +13,12 @@ from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.operations import json_writes
 from faultspec_conformance.probes.ownership import (
     ShownResource,
+    boundary_between,
     foreign_resources,
     ids_of_tenant,
     is_private,
     marks,
+    shares_tenant,
     unguessable,
 )
 from faultspec_conformance.results.model import Outcome
@@ -52,15 +54,19 @@ _REFERENCES = 4
 _NOT_FREE = frozenset({"enum", "const", "format", "pattern"})
 
 #: Statuses of a request that is refused for its caller, its form or its number.
-_OTHER_REASONS = frozenset({401, 403, 405, 415, 429})
+_OTHER_REASONS = frozenset({401, 405, 415, 429})
 
 
 def check_filters(
     session: HttpSession, resource: CreatedResource, stranger: Identity
 ) -> Iterator[Outcome]:
     """Ask lists for what the owner's resource has; they must not show it."""
-    kinds = [kind for kind in session.kinds if kind == resource.kind or is_private(session, kind)]
+    kinds = [resource.kind]
+    if not shares_tenant(resource.owner, stranger):  # else it is not known what it may see
+        others = (kind for kind in session.kinds if kind != resource.kind)
+        kinds += (kind for kind in others if is_private(session, kind))
     foreign = foreign_resources(session, kinds, resource, stranger)
+    subject = f"another {boundary_between(resource.owner, stranger)}'s {resource.kind.name}"
     asked = 0
     for operation in session.inventory.operations:
         if operation.method != "GET" or operation.placeholders:
@@ -70,7 +76,7 @@ def check_filters(
                 return
             asked += 1
             if not foreign.evidence:
-                reason = f"nothing tells whether a list shows another tenant's {resource.kind.name}"
+                reason = f"nothing tells whether a list shows {subject}"
                 yield not_exercised(_CLAUSE, f"{reason}: no id is unguessable, no text is unique")
                 return
             query = {**required_query(session, operation), name: value}
@@ -79,7 +85,8 @@ def check_filters(
             )
             shown = foreign.find_in(page, value) if page.ok else None
             if shown is not None:
-                what = _describe_shown(session, page, shown, stranger)
+                is_near = shares_tenant(resource.owner, stranger)
+                what = subject if is_near else _describe_shown(session, page, shown, stranger)
                 message = f"{operation.name} with `{name}` shows {what}"
                 yield failed(_CLAUSE, message, resource.creation, page, variant="filter")
             elif page.ok:
@@ -207,7 +214,9 @@ class _Reference:
             return
         foreign = self._refer(self.stranger, resource.id)
         subject = f"{name} with `{self.member}` of another tenant's {resource.kind.name}"
-        if {absent.status, foreign.status} & _OTHER_REASONS:
+        # A 403 for the one and not for the other tells that the one exists.
+        forbids = absent.status == foreign.status == 403
+        if forbids or {absent.status, foreign.status} & _OTHER_REASONS:
             yield not_exercised(_CLAUSE, f"the service answered {foreign} to {subject}")
         elif foreign.ok:
             message = f"the service answered {foreign} to {subject}; expected a refusal"

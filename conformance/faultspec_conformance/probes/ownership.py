@@ -4,7 +4,7 @@ Two tenants may count their ids alike, so an equal id alone proves nothing.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from faultspec_conformance.config import Identity
@@ -169,11 +169,14 @@ def foreign_resources(
     caller: Identity,
 ) -> ForeignResources:
     """Return a resource, and all others of some kinds that the tenant of its owner created, as far
-    as something shows them in an answer to ``caller``.
+    as something shows them in an answer to ``caller``. Within one tenant: that its owner created.
     """
+    is_near = shares_tenant(resource.owner, caller)
+    owners = {resource.owner.name} if is_near else _names_of_tenant(session, resource.owner)
+    names = {caller.name} if is_near else _names_of_tenant(session, caller)
     evidence = []
     for kind in kinds:
-        creations = list(_creations_of_tenant(session, kind, resource.owner))
+        creations = list(_creations_by(session, kind, owners))
         bodies = [
             resource.body if creation is resource.creation else _sent_body(creation)
             for creation in creations
@@ -182,8 +185,7 @@ def foreign_resources(
             identifier = identifier_of(creation, last_placeholder(kind), kind)
             if found or unguessable(identifier):
                 evidence.append((kind, Evidence(creation, identifier, found)))
-    own_ids = {kind.name: ids_of_tenant(session, kind, caller) for kind in kinds}
-    names = _names_of_tenant(session, caller)
+    own_ids = {kind.name: _ids_by(session, kind, names) for kind in kinds}
     sent = frozenset(
         text
         for answer in session.knowledge.exchanges
@@ -257,17 +259,31 @@ def find_unshared(
 
 def ids_of_tenant(session: HttpSession, kind: ResourceKind, identity: Identity) -> set[str]:
     """Return the ids of the resources that the tenant of an identity has created in this run."""
+    return _ids_by(session, kind, _names_of_tenant(session, identity))
+
+
+def shares_tenant(owner: Identity, other: Identity) -> bool:
+    """Whether two identities belong to one tenant."""
+    return owner.tenant == other.tenant
+
+
+def boundary_between(owner: Identity, other: Identity) -> str:
+    """Return what parts two identities, in a word: their tenants, or owners in one tenant."""
+    return "owner" if shares_tenant(owner, other) else "tenant"
+
+
+def _ids_by(session: HttpSession, kind: ResourceKind, names: Collection[str]) -> set[str]:
     return {
         str(identifier_of(answer, last_placeholder(kind), kind))
-        for answer in _creations_of_tenant(session, kind, identity)
+        for answer in _creations_by(session, kind, names)
     }
 
 
-def _creations_of_tenant(
-    session: HttpSession, kind: ResourceKind, identity: Identity
+def _creations_by(
+    session: HttpSession, kind: ResourceKind, names: Collection[str]
 ) -> Iterator[Observation]:
-    """Yield the successful creations by the tenant of an identity."""
-    create, names = kind.operation("create"), _names_of_tenant(session, identity)
+    """Yield the successful creations by the identities of these names."""
+    create = kind.operation("create")
     for answer in session.knowledge.exchanges if create is not None else ():
         own = answer.ok and answer.exchange.identity in names
         if own and create is not None and answer.exchange.operation == create.name:

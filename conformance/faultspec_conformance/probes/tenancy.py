@@ -19,11 +19,13 @@ from faultspec_conformance.probes.foreign_reads import check_reads
 from faultspec_conformance.probes.foreign_references import check_filters, check_references
 from faultspec_conformance.probes.ownership import (
     Evidence,
+    boundary_between,
     evidence_of,
     find_unshared,
     foreign_resources,
     has_namesake,
     is_private,
+    shares_tenant,
     unguessable,
 )
 from faultspec_conformance.probes.refusals import check_absent_item
@@ -130,31 +132,44 @@ def _other_owners(session: HttpSession, rule: Concealment) -> Iterator[ProbeResu
             reason = "no two identities without limited scopes belong to one tenant"
             yield not_exercised(_CLAUSE, reason)
             return
-        yield from _check_items(session, rule, resource, colleague)
+        comparison = _compare(session, rule, resource, colleague)
+        yield from _check_operations(session, comparison)
+        if comparison.hides_reads:
+            yield from _check_list(session, resource, colleague)
+            yield from check_filters(session, resource, colleague)
 
 
 def _check_items(
-    session: HttpSession,
-    rule: Concealment,
-    shared: CreatedResource,
-    stranger: Identity,
+    session: HttpSession, rule: Concealment, shared: CreatedResource, stranger: Identity
 ) -> Iterator[ProbeResult]:
-    """Call every operation on an item of the owner, unless the stranger has a resource of the same
-    id.
+    """Call every operation on an item of another tenant, unless the stranger has a resource of the
+    same id.
     """
-    # The ids of one tenant are unique.
-    is_colleague = stranger.tenant == shared.owner.tenant
-    resource = shared if is_colleague else find_unshared(session, shared, stranger)
+    resource = find_unshared(session, shared, stranger)
     if isinstance(resource, str):
         yield not_exercised(_CLAUSE, resource)
-        return
+    else:
+        comparison = _compare(session, rule, resource, stranger)
+        yield from _check_operations(session, comparison)
+
+
+def _compare(
+    session: HttpSession, rule: Concealment, resource: CreatedResource, stranger: Identity
+) -> "_Comparison":
     evidence = evidence_of(session, resource)
-    comparison = _Comparison(
+    return _Comparison(
         session=session, rule=rule, resource=resource, stranger=stranger, evidence=evidence
     )
-    for operation in _item_operations(session, resource.kind):
-        if comparison.of_colleague and lies_below(operation, resource.kind):
-            continue  # such as a request for access
+
+
+def _check_operations(session: HttpSession, comparison: "_Comparison") -> Iterator[ProbeResult]:
+    """Call every operation on an item. What lies below one is asked for by a colleague only after
+    it was refused the item itself: then it may not see more of it.
+    """
+    kind = comparison.resource.kind
+    for operation in _item_operations(session, kind):
+        if comparison.of_colleague and not comparison.hides_reads and lies_below(operation, kind):
+            continue
         for form in _forms(session, operation):
             yield from attempt(comparison.outcomes(operation, form), _CLAUSE)
             if comparison.has_namesake() or comparison.privileged:
@@ -212,7 +227,8 @@ class _Comparison:
     without a resource.
 
     ``known``: the answer to a read of such an id, which others are compared with first.
-    ``refused``: the stranger was refused before. ``privileged``: the stranger may be allowed to see
+    ``refused``: the stranger was refused before; ``hides_reads``: a read of the item.
+    ``privileged``: the stranger may be allowed to see
     the items of other owners, since roles are unknown.
     """
 
@@ -223,11 +239,15 @@ class _Comparison:
     evidence: Evidence
     known: _Answer | None = None
     refused: bool = False
+    hides_reads: bool = False
     privileged: bool = False
 
     def outcomes(self, operation: ServiceOperation, form: _Form) -> Iterator[ProbeResult]:
         """Compare one operation."""
         resource, kind = self.resource, self.resource.kind
+        # Such as a request for access, which colleagues may send.
+        is_action = self.of_colleague and operation.writes and lies_below(operation, kind)
+        before = [self._read_by_owner(), self._read_by_owner()] if is_action else []
         foreign = _Answer(self._ask(operation, resource.id, form), resource.id)
         if operation.method != "DELETE" or not {"404", "410"} & set(operation.responses):
             yield AbsentIdRequest(operation.name)  # else its success is judged by `unknown-ids`
@@ -235,7 +255,7 @@ class _Comparison:
         # for it elsewhere.
         changes_it = operation.method in ("PUT", "PATCH") and not lies_below(operation, kind)
         if self.known is not None and not changes_it and not self._differences(foreign, self.known):
-            self.refused = True
+            self._note_refusal(operation)
             yield passed(_CLAUSE)
             return
         nothing = self._ask_absent(operation, form)
@@ -249,18 +269,48 @@ class _Comparison:
             self.privileged = True
             reason = f"{self.stranger.name} may be allowed to see what other callers own"
             yield not_exercised(_CLAUSE, reason)
+        elif foreign.observation.ok and is_action:
+            yield self._judge_action(operation, foreign.observation, before)
         elif foreign.observation.ok:
             subject = self._subject(operation)
             message = f"the service answered {foreign.observation} to {subject}; expected a refusal"
             yield failed(_CLAUSE, message, resource.creation, foreign.observation)
         else:
-            self.refused = True
+            self._note_refusal(operation)
             yield self._check_refusal(operation, form, foreign, nothing)
+
+    def _note_refusal(self, operation: ServiceOperation) -> None:
+        kind, self.refused = self.resource.kind, True
+        is_read = operation.method == "GET" and shape_of(operation.template) == shape_of(
+            kind.item or ""
+        )
+        self.hides_reads = self.hides_reads or is_read
+
+    def _read_by_owner(self) -> Observation | None:
+        read = self.resource.kind.operation("read")
+        if read is None:
+            return None
+        spec = request_to(self.session, read, self.resource.values)
+        return self.session.call(replace(spec, identity=self.resource.owner))
+
+    def _judge_action(
+        self, operation: ServiceOperation, answer: Observation, before: list[Observation | None]
+    ) -> Outcome:
+        """Judge an action of a colleague that succeeded: it must not change what it cannot see."""
+        subject, after = self._subject(operation), self._read_by_owner()
+        first, second = before
+        reason = f"the service answered {answer} to {subject}, which does not show that it changed"
+        if first is None or second is None or after is None or first.json != second.json:
+            return not_exercised(_CLAUSE, reason)
+        if not second.ok or (after.ok and after.json == second.json):
+            return not_exercised(_CLAUSE, reason)
+        message = f"the service answered {answer} to {subject}, and changed it; expected a refusal"
+        return failed(_CLAUSE, message, second, answer, after, variant="action")
 
     @property
     def of_colleague(self) -> bool:
         """Whether the stranger belongs to the tenant of the owner."""
-        return self.stranger.tenant == self.resource.owner.tenant
+        return shares_tenant(self.resource.owner, self.stranger)
 
     def has_namesake(self) -> bool:
         """Whether the stranger has a resource of the same id."""
@@ -330,8 +380,8 @@ class _Comparison:
         return replace(spec, body=change_body(self.session, self.resource.kind, operation))
 
     def _subject(self, operation: ServiceOperation) -> str:
-        owner = "owner" if self.of_colleague else "tenant"
-        return f"{operation.name} of another {owner}'s {self.resource.kind.name}"
+        boundary = boundary_between(self.resource.owner, self.stranger)
+        return f"{operation.name} of another {boundary}'s {self.resource.kind.name}"
 
     def _ask_absent(self, operation: ServiceOperation, form: _Form) -> _Answer:
         identifier = sampling.other_identifier(self.session.source, self.resource.id)
@@ -430,7 +480,8 @@ def _check_list(
     if listing is None or listing.placeholders:
         return
     foreign = foreign_resources(session, [kind], resource, stranger)
-    message = f"{listing.name} shows another tenant's {kind.name}"
+    boundary = boundary_between(resource.owner, stranger)
+    message = f"{listing.name} shows another {boundary}'s {kind.name}"
     paging = paging_of(listing, kind.config.pages)
     plain = RequestSpec("GET", listing.template, identity=stranger)
     first = session.call(replace(plain, query=pagination.opening(listing)))
@@ -453,6 +504,8 @@ def _check_list(
             return
         yield passed(_CLAUSE)
         query = _next_query(paging, page, query)
+    if shares_tenant(resource.owner, stranger):
+        return  # an owner may list what its colleague has too
     outcome = _check_cursor(session, resource, plain, paging=paging)
     if outcome is not None:
         yield outcome
