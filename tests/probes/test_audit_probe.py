@@ -99,6 +99,55 @@ def test_a_failure_without_credentials_is_not_looked_up() -> None:
     assert [outcome.kind for outcome in audit.upstream_failures(session)] == ["passed"]
 
 
+SORTS = """
+faultspec: 1
+taxonomy: {name: till, version: 1.0.0, title: Till, owner: nobody}
+envelopes: {error: {shape: {code: $code, id: $audit_id}, fields: {audit_id: {type: string}}}}
+surfaces: {api: {transport: http, error_when: {status: [4xx]}, envelope: error, codes: closed}}
+codes:
+  absent: {summary: It is not there, http: 404, retriable: none}
+  wrong: {summary: It is wrong, http: 422, retriable: none}
+  unknown: {summary: Nobody knows you, http: 401, retriable: none}
+audit:
+  id: $audit_id
+  lookup: {request: GET /audit, items: /events, id: /id, order: newest-first}
+  record: {id: {type: string}, status: {type: integer}}
+  means: {id: $audit_id, status: $status}
+"""
+
+
+@pytest.mark.parametrize(("lost", "is_found"), [(None, False), (404, True), (422, True)])
+def test_a_failure_of_each_sort_is_looked_up(lost: int | None, is_found: bool) -> None:
+    """A service that records no failure of one status is found, however many others came later;
+    another caller's failures may be missing.
+    """
+    records: list[dict[str, object]] = []
+    asked: list[int] = []
+
+    def script(request: Request) -> Response:
+        if request.target == "/audit":
+            return answer(200, {"events": records[::-1]})
+        status = int(request.target.strip("/"))
+        asked.append(status)
+        name = f"audit-{len(asked)}"
+        if status != 401 and (status != lost or len(asked) < 3):
+            records.append({"id": name, "status": status})
+        code = {404: "absent", 422: "wrong", 401: "unknown"}[status]
+        return answer(status, {"code": code, "id": name})
+
+    headers = (("Authorization", "ann"),)
+    ann = Identity("ann", headers=headers, shown=headers)
+    session = http_session(script, SORTS, replace(WRITABLE, identities={"ann": ann}))
+    for status in (404, 422, 404, 422, 401):
+        identity = NOBODY if status == 401 else ann
+        session.call(RequestSpec("GET", f"/{status}", identity=identity))
+    for _ in range(12):
+        session.call(RequestSpec("GET", "/404" if lost == 422 else "/422", identity=ann))
+    found = [outcome.kind for outcome in audit.failures(session)]
+    assert ("failed" in found) == is_found
+    assert "passed" in found
+
+
 def test_without_upstreams_nothing_is_looked_up() -> None:
     """A run that scripts no upstream says nothing about its failures."""
     assert not outcomes_of(till("zero"), watched=False, calls=(3,))
