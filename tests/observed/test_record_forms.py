@@ -369,6 +369,8 @@ def test_standard_input_and_pipes_are_read(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
+PLAIN = {"Content-Type": "application/json"}
+
 SLOTS = "method: /m, url: /u, status: /s, slots: {code: /code, message: /message}"
 
 WITH_MESSAGE = """
@@ -450,3 +452,66 @@ def test_a_log_whose_last_line_breaks_off_is_truncated(end: str, cut: bool, tmp_
     report = judged(path, f"{{{WHERE}}}")
     assert report.result.requests == 3
     assert any("truncated" in reason for reason in report.result.not_run) == cut
+
+
+@pytest.mark.parametrize(
+    ("headers", "broken"),
+    [
+        (PLAIN, {"headers/cache-control"}),
+        ({**PLAIN, "Cache-Control": "no-store"}, set()),
+        ({**PLAIN, "Cache-Control": "[Filtered]"}, set()),
+    ],
+)
+@pytest.mark.parametrize("message", [{}, {"message": "gone"}])
+def test_headers_are_judged_by_a_status_whose_codes_agree(
+    headers: object, broken: set[str], message: dict[str, str], tmp_path: Path
+) -> None:
+    """A record without its code is held against rules that every code of its status has, and not
+    against those that one of several codes has.
+    """
+    own = "headers: {Retry-After: required}"
+    text = WITH_MESSAGE.replace("SLOTS", f"{SLOTS}, response: {{headers: /h}}")
+    text = text.replace("codes:\n", "codes:\n  busy: {summary: B., http: 409, OWN}\n")
+    text = text.replace("OWN", own) + "headers: {Cache-Control: {on: [4xx, 5xx], token: no-store}}"
+    loaded = read(text, "t.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    path = tmp_path / "a.ndjson"
+    path.write_text(json.dumps({"m": "GET", "u": "/o", "s": 409, "h": headers, **message}) + "\n")
+    report = audit([str(path)], build_contract(loaded.taxonomy))
+    assert {found.finding.clause for found in report.result.findings} == broken
+
+
+NUMBERED = """
+faultspec: 1
+taxonomy: {name: t, version: 1.0.0}
+detail_keys: {again: {type: boolean, role: retriable, summary: Again?}, n: {type: integer}}
+envelopes: {error: {shape: {code: $code, details?: $details}}}
+surfaces: {api: {transport: http, codes: closed, error_when: {status: [4xx, 5xx]}, envelope: error}}
+telemetry:
+  records:
+    line: {unwrap: /t, method: /m, url: /u, status: /s, slots: {code: /code, details: /details}}
+    row: {method: /m, url: /u, status: /s, slots: {code: /code, details: /message}}
+codes:
+  not_found: {summary: It is missing., wire: 1404, http: 404, retriable: false, details: {again: {}, n: {}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "details", "broken"),
+    [
+        ("1404", '{"again": false, "n": 1}', set()),
+        ("1404", '{"again": true, "n": 1}', {"retriable/agrees"}),
+        ("1405", '{"again": false, "n": 1}', {"code/declared"}),
+        ("14x4", "nothing", {"code/declared"}),
+    ],
+)
+def test_texts_of_tables_have_the_types_of_their_slots(
+    code: str, details: str, broken: set[str], tmp_path: Path
+) -> None:
+    """A cell has a text only: the slot decides whether it is a number, or details in JSON."""
+    loaded = read(NUMBERED, "t.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    path = tmp_path / "a.csv"
+    write_rows(path, {"m": "GET", "u": "/o/7", "s": "404", "code": code, "message": details})
+    report = audit([str(path)], build_contract(loaded.taxonomy))
+    assert {found.finding.clause for found in report.result.findings} == broken

@@ -27,6 +27,8 @@ def judge_headers(
         return
     surface = _surface_with_rules(findings)
     rules = findings.contract.headers(code, status, surface)
+    if code is None and "code" in findings.exchange.lacks:
+        _decide_by_status(findings, rules, status, surface)
     others = list(_rules_of_others(findings, error, surface)) if error is not None else []
     needed = {name for _, _, name, own in others if own[-1].presence == "required"}
     for name, header_rules in rules.items():
@@ -41,6 +43,32 @@ def judge_headers(
     if error is not None:
         for repetition in dict.fromkeys(_repetitions(rules, error)):
             _judge_equal(findings, error, repetition)
+
+
+def _decide_by_status(
+    findings: FindingCollector,
+    rules: Mapping[str, tuple[HeaderRule, ...]],
+    status: int,
+    surface: Surface | None,
+) -> None:
+    """Decide the clauses of the headers that have the same rules for every code of the status, so
+    that the code, which the record leaves out, does not matter.
+    """
+    contract, lacks = findings.contract, findings.exchange.lacks - {"code"}
+    names = contract.codes_for(status)
+    possible = [
+        code
+        for code in contract.taxonomy.every_code()
+        if code.live and (code.http.allows(status) or code.name in names)
+    ]
+    for name, own in rules.items():
+        clause = header_address(own[-1].name)
+        if own[-1].presence == "optional" and not findings.lines(name):
+            continue
+        if clause in contract.clauses and not contract.clauses[clause].judgeable(lacks):
+            continue
+        if all(contract.headers(code, status, surface).get(name) == own for code in possible):
+            findings.decide(clause)
 
 
 def _surface_with_rules(findings: FindingCollector) -> Surface | None:

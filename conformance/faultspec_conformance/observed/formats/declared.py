@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -11,8 +12,10 @@ from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Res
 from faultspec.exchange.numerals import whole_number
 from faultspec.language.model import RecordingRule
 from faultspec.language.values import are_equal
+from faultspec.runtime.checking import Check
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Slot, Template
 from faultspec.runtime.pointers import steps
+from faultspec.runtime.text_values import ANY, convert_text
 from faultspec_conformance.observed.formats.items import ItemTooLarge
 from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,
@@ -50,6 +53,9 @@ _MISSING = object()
 
 #: Lines by which a log of text is recognized: the program that writes it may print others first.
 _TRIED = 20
+
+#: Characters of the JSON of details, as columns of tables have it.
+_DETAILS = 1024 * 1024
 
 #: Why a record is not judged.
 UNDECLARED = "`telemetry: records:` declares no such kind of line"
@@ -211,6 +217,8 @@ def _render_envelope(
     if claim is None or not claim.envelopes:
         return None
     envelope = claim.envelopes[0]
+    types = contract.text_types[envelope.name]
+    slots = {slot: _typed_text(found, types.get(slot, ANY)) for slot, found in slots.items()}
     if "code" in slots:
         slots = {**slots, "code": _typed_code(contract.numbering_in(envelope), slots["code"])}
     body = _fill(envelope.shape, slots)
@@ -219,6 +227,16 @@ def _render_envelope(
     for step in reversed(steps(claim.surface.at)):
         body = {step: body}
     return json.dumps(body).encode()
+
+
+def _typed_text(found: object, type_: Check) -> object:
+    """The value of a slot with the type that it has in bodies: tables and lines of text have only
+    texts, and of details those of JSON.
+    """
+    if "object" in type_.types and isinstance(found, str) and len(found) <= _DETAILS:
+        with suppress(ValueError, RecursionError):
+            found = json.loads(found)
+    return convert_text(found, type_)
 
 
 def _typed_code(numbering: Numbering, found: object) -> object:
