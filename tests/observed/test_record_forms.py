@@ -26,7 +26,7 @@ from faultspec.language import read
 from faultspec.language.record_examples import record_examples
 from faultspec_conformance.observed.audit import AuditOptions, audit
 from faultspec_conformance.observed.formats.logs import read_log
-from faultspec_conformance.observed.formats.record import RecordedExchange
+from faultspec_conformance.observed.formats.record import RecordedExchange, parse_status
 from faultspec_conformance.results.model import Report
 from support.examples import examples
 
@@ -515,3 +515,35 @@ def test_texts_of_tables_have_the_types_of_their_slots(
     write_rows(path, {"m": "GET", "u": "/o/7", "s": "404", "code": code, "message": details})
     report = audit([str(path)], build_contract(loaded.taxonomy))
     assert {found.finding.clause for found in report.result.findings} == broken
+
+
+@pytest.mark.parametrize(
+    ("status", "is_one"),
+    [
+        (500, True),
+        ("500", True),
+        (500.0, True),
+        ("500.0", True),
+        (" 500 ", True),
+        ("500 Internal Server Error", True),
+        (500.5, False),
+        (True, False),
+        (0, False),
+        (float("inf"), False),
+        ("5000", False),
+        ("x500", False),
+        (None, False),
+    ],
+)
+def test_a_whole_number_of_any_type_is_a_status(status: object, is_one: bool) -> None:
+    """Tables with empty cells have numbers with a point, logs the phrase of a status line."""
+    assert parse_status(status) == (500 if is_one else None)
+
+
+def test_a_folder_is_no_column(tmp_path: Path) -> None:
+    """The name of a folder such as `s=404` does not replace what the records have."""
+    path = tmp_path / "s=404" / "a.parquet"
+    path.parent.mkdir()
+    write_parquet(tmp_path / "b.parquet")
+    (tmp_path / "b.parquet").rename(path)
+    assert wrong_statuses(judged(path, KIND)) == 2

@@ -59,7 +59,9 @@ def group_rows(path: str, contract: Contract, plan: GroupingPlan) -> Iterator[Gr
     with suppress(ImportError), open_duckdb() as database, suppress(import_module("duckdb").Error):
         name = parquet_name(path, database)
         query = _write_query(database, name, plan)
-        (count,) = database.execute("SELECT count(*) FROM read_parquet(?)", [name]).fetchone()
+        (count,) = database.execute(
+            "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [name]
+        ).fetchone()
         while query is not None and done < count:
             groups = database.execute(query.text, [name, done, done + _ROWS]).fetchall()
             yield from _read_groups(groups, query.columns, mask_address(path), contract)
@@ -78,7 +80,9 @@ class _Query(NamedTuple):
 
 def _write_query(database: Any, name: str, plan: GroupingPlan) -> _Query | None:
     """The query of the groups in a range of rows; None if the rows cannot be grouped."""
-    described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [name]).fetchall()
+    described = database.execute(
+        "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [name]
+    ).fetchall()
     types = {row[0]: row[1] for row in described}
     columns = tuple(column for column in types if column in plan.members)
     is_nested = any(types[one].startswith(_NESTED) or types[one][-1] == "]" for one in columns)
@@ -90,7 +94,7 @@ def _write_query(database: Any, name: str, plan: GroupingPlan) -> _Query | None:
     return _Query(
         f"SELECT count(*), min({_NUMBER}, {PLACES}), max({_NUMBER}), "
         f"min({time}), max({time}), {firsts} "
-        f"FROM read_parquet(?, {_NUMBER} = true) WHERE {_NUMBER} >= ? AND {_NUMBER} < ? "
+        f"FROM read_parquet(?, {_NUMBER} = true, hive_partitioning = false) WHERE {_NUMBER} >= ? AND {_NUMBER} < ? "
         f"GROUP BY {keys} ORDER BY min({_NUMBER})",
         columns,
     )

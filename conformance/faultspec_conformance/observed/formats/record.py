@@ -37,6 +37,9 @@ LEFT_OUT = re.compile(
     re.IGNORECASE,
 )
 
+#: A status as a text: of tables with empty cells it is `500.0`, of status lines it has a phrase.
+_STATUS = re.compile(r" ?([1-5][0-9]{2})(?:\.0)?(?: [^\r\n]{0,100})?")
+
 #: Characters of the JSON of header fields, as columns of tables have it.
 _HEADERS = 1024 * 1024
 
@@ -283,13 +286,17 @@ def encode_body(body: object) -> bytes:
 
 
 def parse_status(value: object) -> int | None:
-    """A status from 100 to 599 as a number; None for others, such as 0 for an answer that never
-    came.
+    """A status from 100 to 599 as a number, also from a whole number of another type, or a text
+    that ends with its reason phrase; None for others, such as 0 for an answer that never came.
     """
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{3}", value):
+    if isinstance(value, str):
+        found = _STATUS.fullmatch(value)
+        value = int(found[1]) if found is not None else None
+    elif isinstance(value, float) and value.is_integer():
         value = int(value)
-    is_status = isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599
-    return value if is_status and isinstance(value, int) else None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 100 <= value <= 599 else None
 
 
 def read_stamp(moment: object, service: object) -> Stamp:

@@ -89,9 +89,9 @@ def parquet_rows(path: str) -> Rows:
     number = 0
     with open_duckdb() as database:
         try:
-            found = database.execute(
-                "SELECT * FROM read_parquet(?)", [parquet_name(path, database)]
-            )
+            # Folders named `status=404` must not replace columns.
+            query = "SELECT * FROM read_parquet(?, hive_partitioning = false)"
+            found = database.execute(query, [parquet_name(path, database)])
             names = [column[0] for column in found.description]
             while rows := found.fetchmany(_FETCHED):
                 for row in rows:
