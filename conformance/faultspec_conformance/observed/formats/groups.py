@@ -94,7 +94,8 @@ def _write_query(database: Any, name: str, plan: GroupingPlan) -> _Query | None:
     return _Query(
         f"SELECT count(*), min({_NUMBER}, {PLACES}), max({_NUMBER}), "
         f"min({time}), max({time}), {firsts} "
-        f"FROM read_parquet(?, {_NUMBER} = true, hive_partitioning = false) WHERE {_NUMBER} >= ? AND {_NUMBER} < ? "
+        f"FROM read_parquet(?, {_NUMBER} = true, hive_partitioning = false) "
+        f"WHERE {_NUMBER} >= ? AND {_NUMBER} < ? "
         f"GROUP BY {keys} ORDER BY min({_NUMBER})",
         columns,
     )
