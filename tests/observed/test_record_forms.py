@@ -540,7 +540,7 @@ def test_a_whole_number_of_any_type_is_a_status(status: object, is_one: bool) ->
     assert parse_status(status) == (500 if is_one else None)
 
 
-def test_a_folder_is_no_column(tmp_path: Path) -> None:
+def test_a_folder_does_not_replace_a_column(tmp_path: Path) -> None:
     """The name of a folder such as `s=404` does not replace what the records have."""
     path = tmp_path / "s=404" / "a.parquet"
     path.parent.mkdir()

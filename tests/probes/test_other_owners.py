@@ -1,4 +1,4 @@
-"""What callers of one tenant own is concealed from each other: lists, filters and actions too."""
+"""Items of one caller are concealed from others of its tenant: in lists, filters, actions too."""
 
 import json
 import uuid
@@ -74,8 +74,8 @@ class Rooms:
             or (name == "close" and self.sin == "asks")
         )
         if not is_seen or room is None:
-            tells = self.sin == "tells" and name == "close" and room is not None
-            return answer(403, {"code": "denied"}) if tells else answer(404, {"code": "absent"})
+            is_shown = self.sin == "tells" and name == "close" and room is not None
+            return answer(403, {"code": "denied"}) if is_shown else answer(404, {"code": "absent"})
         if name == "close" and self.sin != "asks":
             room["open"] = False
         return answer(200, room)

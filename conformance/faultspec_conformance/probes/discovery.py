@@ -59,7 +59,7 @@ def _errors_of_operation(taxonomy: Taxonomy, operation: Operation) -> _Errors:
     return _Errors(
         f"`{operation.name}`",
         operation.wire,
-        _by_wire([*own, *shared]),
+        _group_by_wire([*own, *shared]),
         frozenset(str(code.wire) for code in own),
     )
 
@@ -85,12 +85,12 @@ def _errors_of_all(taxonomy: Taxonomy) -> _Errors:
     return _Errors(
         "the service",
         "",
-        _by_wire([*shared, *own, *variants]),
+        _group_by_wire([*shared, *own, *variants]),
         frozenset(str(code.wire) for code in (*due, *own)),
     )
 
 
-def _by_wire(codes: Iterable[Code]) -> Mapping[str, Sequence[Code]]:
+def _group_by_wire(codes: Iterable[Code]) -> Mapping[str, Sequence[Code]]:
     found: dict[str, list[Code]] = {}
     for code in codes:
         found.setdefault(str(code.wire), []).append(code)

@@ -305,7 +305,7 @@ class _Comparison:
         if not second.ok or (after.ok and after.json == second.json):
             return not_exercised(_CLAUSE, reason)
         message = f"the service answered {answer} to {subject}, and changed it; expected a refusal"
-        return failed(_CLAUSE, message, second, answer, after, variant="action")
+        return failed(_CLAUSE, message, *(second, answer, after), variant="action")
 
     @property
     def of_colleague(self) -> bool:
