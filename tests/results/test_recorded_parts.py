@@ -187,6 +187,21 @@ def test_ranges_add_up_to_the_file(files: list[list[object]], size: int, window:
         assert comparable(write_json(shared)) == comparable(write_json(alone))
 
 
+def test_the_end_of_a_truncated_log_has_its_line_in_the_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where a range ends early, the report names the line of the file, as that of one process."""
+    monkeypatch.setattr(jobs, "RANGE", 2_000)
+    monkeypatch.setattr(observed_audit, "share", judge_serially)
+    with files_of([record(number, 404, "not_found", 0, 0) for number in range(20)]) as names:
+        with Path(names[0]).open("a") as file:
+            file.write('{"kind": "acc')
+        alone = audit(names, platform(KINDS), OPTIONS)
+        shared = audit(names, platform(KINDS), replace(OPTIONS, jobs=2))
+    assert comparable(write_json(shared)) == comparable(write_json(alone))
+    assert alone.result.not_run[0].startswith(f"{names[0]}:21: the file is truncated")
+
+
 def test_processes_share_an_audit_and_end_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes give the report of one, for large and small files; none of them is left. If
     one ends, its files could not run, and the rest is judged.

@@ -177,13 +177,14 @@ def _share(
 class JudgedPiece(NamedTuple):
     """The part that a piece of work adds, and of a range the first uses of its ids and the last
     ones. ``lines``: how many a range has, and None if it could not be read. Its places begin with
-    line 1.
+    line 1. ``ended``: the record at which the reading of a range ended early.
     """
 
     part: Result
     lines: int | None = None
     first: tuple[FirstUse, ...] = ()
     recent: tuple[tuple[str, Use], ...] = ()
+    ended: Skipped | None = None
 
 
 class _PieceJudge:
@@ -205,7 +206,7 @@ class _PieceJudge:
         name = mask_address(path)
         accumulator = _create_accumulator(self._contract, self._options)
         accumulator.start_recording(name, continues=True)
-        problem, lines = None, None
+        problem, lines, ended = None, None, None
         try:
             with open_lines(path, piece.range) as (stream, count):
                 items = read_log(
@@ -217,13 +218,13 @@ class _PieceJudge:
                     before=piece.range.before or 0,
                 )
                 recording = OpenRecording(items, lambda: 0.0)
-                problem = _judge_items(name, recording, accumulator, self._options)
+                ended = _judge_items(name, recording, accumulator, self._options)
                 lines = count.lines
         except _UNREADABLE as error:
             problem = _describe(path, error)
         recent = accumulator.recent
         part = accumulator.part("", not_run=() if problem is None else (problem,))
-        return JudgedPiece(part, lines, tuple(recent.first), recent.uses())
+        return JudgedPiece(part, lines, tuple(recent.first), recent.uses(), ended)
 
     def judge_all(self, paths: Iterable[str]) -> JudgedPiece:
         """Judge whole files, up to an interruption."""
@@ -263,6 +264,7 @@ class _SumOfPieces:
         self._recent = _create_accumulator(contract, options).recent
         self._lines = 0
         self._lost: list[str] = []
+        self._ends: list[str] = []
         self.last = ""
 
     def add(self, piece: Piece | None, judged: JudgedPiece | Lost) -> None:
@@ -291,6 +293,8 @@ class _SumOfPieces:
                 self._recent.keep(name, use)
             self._sum = add_parts(self._sum, accumulator.part(""))
         self._sum = add_parts(self._sum, judged.part)
+        if judged.ended is not None:
+            self._ends.append(_describe_end(judged.ended))
         if self._options.progress is not None and piece is not None:
             share_read = 1.0
             if piece.range is not None and piece.range.end is not None:
@@ -304,7 +308,7 @@ class _SumOfPieces:
         part = replace(
             part,
             subject="" if part.files else target,
-            not_run=(*part.not_run, *self._lost, *not_run),
+            not_run=(*part.not_run, *self._ends, *self._lost, *not_run),
         )
         return describe_part(replace(self._sum, part=part, seconds=seconds))
 
@@ -336,7 +340,8 @@ def _judge_file(
             counter=_create_counter(accumulator, options),
             plan=plan,
         ) as recording:
-            return _judge_items(name, recording, accumulator, options)
+            ended = _judge_items(name, recording, accumulator, options)
+            return None if ended is None else _describe_end(ended)
     except _UNREADABLE as error:
         return _describe(path, error)
 
@@ -383,20 +388,29 @@ def _move(judged: JudgedPiece, lines: int) -> JudgedPiece:
     first = tuple(
         use if use.place is None else use._replace(place=move(use.place)) for use in judged.first
     )
-    part = replace(part, skipped=skipped)
-    return judged._replace(part=replace(result, findings=findings, part=part), first=first)
+    part, ended = replace(part, skipped=skipped), judged.ended
+    return judged._replace(
+        part=replace(result, findings=findings, part=part),
+        first=first,
+        ended=None if ended is None else ended._replace(place=move(ended.place)),
+    )
+
+
+def _describe_end(ended: Skipped) -> str:
+    return f"{ended.place}: {ended.reason}"
 
 
 def _judge_items(
     path: str, recording: OpenRecording, accumulator: Accumulator, options: AuditOptions
-) -> str | None:
+) -> Skipped | None:
+    """Judge the items of a recording; return the record at which the reading ended early."""
     reported = time.monotonic()
     for number, each in enumerate(recording.items):
         item, repeats = each if isinstance(each, Grouped) else (each, None)
         times = 1 if repeats is None else repeats.times
         match item:
             case Skipped(ends=True):
-                return f"{item.place}: {item.reason}"
+                return item
             case Skipped():
                 accumulator.skip(item.place, item.reason, broken=item.broken, times=times)
             case Unjudged.UNSAMPLED:
