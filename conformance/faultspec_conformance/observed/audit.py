@@ -224,7 +224,7 @@ class _PieceJudge:
             problem = _describe(path, error)
         recent = accumulator.recent
         part = accumulator.part("", not_run=() if problem is None else (problem,))
-        return JudgedPiece(part, lines, tuple(recent.first), recent.uses(), ended)
+        return JudgedPiece(part, lines, tuple(recent.first), recent.uses(), ended=ended)
 
     def judge_all(self, paths: Iterable[str]) -> JudgedPiece:
         """Judge whole files, up to an interruption."""
