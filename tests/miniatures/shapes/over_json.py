@@ -113,7 +113,7 @@ def json_api() -> ASGIApp:
 
     def say(refused: Refused, status: int) -> Response:
         error: dict[str, object] = {"status": str(status), "code": "not_found"}
-        errors = [{**error, "title": "Refused", "detail": refused.text}]
+        errors = [{**error, "title": "Nothing is here", "detail": refused.text}]
         if refused.members:
             errors = [
                 {
