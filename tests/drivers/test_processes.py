@@ -72,6 +72,10 @@ def test_an_address_that_answers_before_the_start_is_refused(tmp_path: Path) -> 
     [
         ("echo no database; exit 3", "the command ended with exit code 3: no database"),
         ("kill -9 $$", "the command was ended by signal 9: it printed nothing"),
+        (
+            "printf 'a\\033]0;title\\007b\\000c'; exit 3",
+            "the command ended with exit code 3: a\\x1b]0;title\\x07b\\x00c",
+        ),
     ],
 )
 def test_how_a_command_ended_is_reported(tmp_path: Path, script: str, ended: str) -> None:

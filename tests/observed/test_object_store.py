@@ -42,9 +42,13 @@ def put(store: str, name: str, content: bytes) -> None:
 
 
 def test_objects_are_judged_like_files(store: str, tmp_path: Path) -> None:
-    """One object, a packed one, a pattern, a folder, and Parquet by DuckDB."""
+    """One object, a packed one, a pattern, a folder without what is hidden, and Parquet by
+    DuckDB.
+    """
     put(store, "day/a.log", LINES)
     put(store, "day/b.log.gz", gzip.compress(LINES))
+    put(store, "day/.hidden.log", LINES)
+    put(store, "day/.trash/a.log", LINES)
     path = tmp_path / "c.parquet"
     write_parquet(path)
     put(store, "tables/c.parquet", path.read_bytes())
@@ -54,6 +58,8 @@ def test_objects_are_judged_like_files(store: str, tmp_path: Path) -> None:
     assert wrong_statuses(judged("s3://logs/day/b.log.gz", KIND)) == 40
     assert wrong_statuses(judged("s3://logs/day/*.log*", KIND)) == 80
     assert wrong_statuses(judged("s3://logs/day", KIND)) == 80
+    assert wrong_statuses(judged("s3://logs/day/**", KIND)) == 80
+    assert wrong_statuses(judged("s3://logs/day/.hidden*", KIND)) == 40
     assert wrong_statuses(judged("s3://logs/tables/c.parquet", KIND)) == 2
 
 

@@ -91,6 +91,17 @@ def test_an_explained_record_is_judged(title: str, tmp_path: Path) -> None:
     assert evidence.request.target.startswith("/orders/7")
 
 
+def test_a_line_that_docker_split_cannot_be_read(tmp_path: Path) -> None:
+    """The first part of a split line is unreadable, not a line of another kind. So a log of such
+    lines could not be read.
+    """
+    path = tmp_path / "a.ndjson"
+    path.write_text(f"{json.dumps({'log': INNER[:40]})}\n" * 3)
+    result = judged(path, f"{{unwrap: /log, {WHERE}}}").result
+    assert "it cannot be read: the text in the line is not JSON" in result.notes[0]
+    assert "3 of its 3 records could not be read" in result.not_run[0]
+
+
 @pytest.mark.parametrize("title", EXAMPLES)
 def test_a_draft_from_a_sample_is_the_explained_record(title: str, tmp_path: Path) -> None:
     """`init audit` drafts what reads the lines, but for conditions and for text of one's own; the

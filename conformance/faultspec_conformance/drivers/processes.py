@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec_conformance.drivers.head import service_address
 
 #: Seconds after the start until a service must listen. Interpreters and virtual machines take some.
@@ -95,8 +96,8 @@ class Running:
         return self.output.text(_SEARCHED)
 
     def output_tail(self) -> str:
-        """The end of the output, in one line."""
-        line = " ".join(self.output.text(4 * _TAIL).split())
+        """The end of the output, in one line that no terminal obeys."""
+        line = escape_line(" ".join(self.output.text(4 * _TAIL).split()))
         return line if len(line) <= _TAIL else f"…{line[-_TAIL:]}"
 
     def describe_end(self, *, lost: bool = False) -> str | None:

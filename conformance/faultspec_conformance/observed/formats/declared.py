@@ -34,7 +34,13 @@ from faultspec_conformance.observed.formats.record import (
     redacted_facts,
     skip_unreadable,
 )
-from faultspec_conformance.observed.formats.wrapping import NotWrapped, Wrapped, look_up, unwrap
+from faultspec_conformance.observed.formats.wrapping import (
+    NotWrapped,
+    TornText,
+    Wrapped,
+    look_up,
+    unwrap,
+)
 
 #: The facts that a single slot gives.
 _SLOT_FACTS = {
@@ -76,9 +82,13 @@ def record_reader(contract: Contract) -> RecordReader:
     groups = [(path, tuple(same)) for path, same in groupby(kinds, lambda kind: kind.unwrap)]
 
     def read(text: str | None, value: object, place: str) -> Iterator[Item]:
+        torn: TornText | None = None
         for path, same in groups:
             try:
                 found = list(_find_records(path, same, text, value))
+            except TornText as error:
+                torn = error
+                continue
             except ItemTooLarge as error:
                 yield Skipped(place, f"the line cannot be read: {error}")
                 return
@@ -91,6 +101,8 @@ def record_reader(contract: Contract) -> RecordReader:
                     build = partial(_read_record, kind, record, place=place, contract=contract)
                     yield skip_unreadable(place, build)
             return
+        if torn is not None:
+            yield Skipped(place, f"it cannot be read: {torn}")
 
     return read
 
@@ -125,6 +137,8 @@ def _find_records(
         line = value if path[0].startswith("/") else text
         try:
             records = list(unwrap(line, path)) if line is not None else []
+        except TornText:
+            raise
         except NotWrapped:
             return
     for record in records:

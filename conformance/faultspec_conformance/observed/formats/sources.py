@@ -185,10 +185,17 @@ def _find_remote(path: str) -> list[str]:
             found = system.find(name)
         else:
             return [path]
-        files = sorted(system.unstrip_protocol(name) for name in found)
+        folder = _PATTERN.split(name)[0]
+        shown = (one for one in found if not _is_hidden(one, folder) or "/." in name)
+        files = sorted(system.unstrip_protocol(one) for one in shown)
     if not files:
         raise NotARecording("there are no such files")
     return files
+
+
+def _is_hidden(name: str, folder: str) -> bool:
+    """Whether a part of a name below a folder begins with a dot, as local patterns leave out."""
+    return any(part.startswith(".") for part in name.removeprefix(folder).split("/"))
 
 
 def _read_object(file: Any, size: int) -> bytes:

@@ -40,6 +40,10 @@ class NotWrapped(Exception):
     """A line has not the form that a step expects. The text is a sentence about it."""
 
 
+class TornText(NotWrapped):
+    """A text in a line begins as JSON and is none: Docker splits lines of more than 16 kB."""
+
+
 def unwrap(line: object, path: Sequence[str]) -> Iterator[Wrapped]:
     """The records of a line, by the steps from it. ``line``: its text, or a value that is read.
 
@@ -128,7 +132,8 @@ def _parse(place: Wrapped) -> Wrapped:
     try:
         return Wrapped(json.loads(text), place.around)
     except (ValueError, RecursionError) as error:
-        raise NotWrapped("the text in the line is not JSON") from error
+        kind = TornText if text.lstrip().startswith("{") else NotWrapped
+        raise kind("the text in the line is not JSON") from error
 
 
 def _enter(value: object, key: str) -> tuple[bool, object]:
