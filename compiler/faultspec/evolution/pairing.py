@@ -1,7 +1,7 @@
 """Renamed constructs: the old taxonomy is rewritten with the new names, so that a rename is one
 change and not a removal and an addition."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
@@ -91,32 +91,60 @@ def find_renames(old: Taxonomy, new: Taxonomy) -> tuple[Rename, ...]:
 
 def has_same_class(one: str, other: str) -> bool:
     """Whether generated code has the same names for both codes: case and `_` do not count."""
-    return one.replace("_", "").lower() == other.replace("_", "").lower()
+    return _class_name(one) == _class_name(other)
+
+
+def _class_name(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def _renamed_codes(old: Mapping[str, Code], new: Mapping[str, Code]) -> Iterator[Rename]:
     """The renames between two mappings of codes, the certain ones first."""
-    added = [code for name, code in new.items() if name not in old and code.live]
-    gone = [code for name, code in old.items() if name not in new and code.live]
-    for code in tuple(gone):
-        same = next(
-            (a for a in added if a.wire == code.wire or has_same_class(a.name, code.name)), None
-        )
-        if same is not None:
-            added.remove(same)
-            gone.remove(code)
-            yield Rename("codes", code.name, same.name)
-    for code in gone:
-        alike = [a for a in added if _is_alike(code, a)]
-        if len(alike) == 1 and sum(_is_alike(other, alike[0]) for other in gone) == 1:
-            yield Rename("codes", code.name, alike[0].name, certain=False)
+    added = {name: code for name, code in new.items() if name not in old and code.live}
+    gone = {name: code for name, code in old.items() if name not in new and code.live}
+    places = {name: place for place, name in enumerate(added)}
+    known: dict[object, list[str]] = {}
+    for name, code in added.items():
+        for sign in _signs(code):
+            known.setdefault(sign, []).append(name)
+    for code in tuple(gone.values()):
+        same = [name for sign in _signs(code) for name in known.get(sign, ()) if name in added]
+        if same:
+            first = min(same, key=places.__getitem__)
+            del added[first], gone[code.name]
+            yield Rename("codes", code.name, first)
+    yield from _alike_codes(gone.values(), added.values())
 
 
-def _is_alike(old: Code, new: Code) -> bool:
-    """Whether two codes differ in their names and their wire values alone, and none is declared the
-    successor of the other.
+_Bare = tuple[str, Code]
+"""The name of a code, and the code without its name and its wire value."""
+
+
+def _signs(code: Code) -> tuple[object, object]:
+    """The wire value and the class of a code. Codes that share one of them are certainly one."""
+    return ("wire", code.wire), ("class", _class_name(code.name))
+
+
+def _alike_codes(gone: Iterable[Code], added: Iterable[Code]) -> Iterator[Rename]:
+    """The codes that differ in their names and their wire values alone, where each is alike to no
+    other, and none is declared the successor of the other.
     """
-    return old.replaced_by is None and old == new._replace(name=old.name, wire=old.wire)
+    groups: dict[object, tuple[list[_Bare], list[_Bare]]] = {}
+    former = [code for code in gone if code.replaced_by is None]
+    for side, codes in enumerate((former, added)):
+        for code in codes:
+            group = groups.setdefault((code.summary, code.message), ([], []))
+            group[side].append((code.name, code._replace(name="", wire="")))
+    found = {
+        name: alike[0]
+        for left, right in groups.values()
+        for name, bare in left
+        if len(alike := [other for other, its in right if its == bare]) == 1
+        and sum(its == bare for _, its in left) == 1
+    }
+    for code in former:
+        if code.name in found:
+            yield Rename("codes", code.name, found[code.name], certain=False)
 
 
 def _renamed_operations(old: Taxonomy, new: Taxonomy) -> tuple[Rename, ...]:
