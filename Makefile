@@ -124,6 +124,10 @@ lock: $(VENV)/.lock
 	  --constraint requirements/dev.txt --output-file requirements/user.txt
 	$(BIN)/uv $(LOCK) pyproject.toml requirements/build.in \
 	  --constraint requirements/dev.txt --output-file requirements/compiler.txt
+	for tool in go mutants fuzz lock; do \
+	  $(BIN)/uv $(LOCK) requirements/tools/$$tool.in --constraint requirements/dev.txt \
+	    --output-file requirements/tools/$$tool.txt || exit 1; \
+	done
 
 # A marker is touched only when the install went through, so an interrupted one is done again.
 $(VENV)/.user: $(SOURCES)
@@ -139,15 +143,15 @@ $(VENV)/.dev: $(SOURCES)
 	touch $@ $(VENV)/.user
 
 $(VENV)/.mutants: $(VENV)/.dev
-	$(PIP) install 'mutmut>=3.8,<4'
+	$(PIP) install --require-hashes --requirement requirements/tools/mutants.txt
 	touch $@
 
 $(VENV)/.fuzz: $(VENV)/.dev
-	$(PIP) install 'atheris>=3,<4'
+	$(PIP) install --require-hashes --requirement requirements/tools/fuzz.txt
 	touch $@
 
 $(VENV)/.lock: $(VENV)/.dev
-	$(PIP) install 'uv>=0.9,<1'
+	$(PIP) install --require-hashes --requirement requirements/tools/lock.txt
 	touch $@
 
 clean:
