@@ -544,8 +544,8 @@ _SURE: Mapping[str, Callable[[Syntax], str | None]] = {
 # Headers.
 
 _HEADER_NOTE = (
-    "Exact for a header that is missing or forbidden. A date, a list and a value in another than "
-    "the simplest form are left to the judge."
+    "Exact for a header that is missing or forbidden, if the row has a code. A date, a list and a "
+    "value in another than the simplest form are left to the judge."
 )
 
 
@@ -574,8 +574,6 @@ def _judge_header(facts: RowFacts, name: str) -> Predicate | None:
         for rules, statuses in _rules_by_status(facts, code, surface, name)
     ]
     given = "faultspec_header_names IS NOT NULL"
-    if not facts.has_body:
-        given = all_true((given, "faultspec_code IS NOT NULL")) if _has_code(facts) else FALSE
     return Predicate(all_true((given, any_true(conditions))), exact=False, note=_HEADER_NOTE)
 
 
