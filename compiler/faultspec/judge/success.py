@@ -15,7 +15,8 @@ from faultspec.language.values import show
 from faultspec.runtime.nodes import slot_places
 from faultspec.runtime.pointers import resolve
 
-_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+"""Methods whose plain success may hide failed outcomes."""
 
 
 def judge_success(
@@ -52,7 +53,7 @@ def judge_success(
             source=claim.surface.source,
         )
         return
-    if findings.exchange.request.method.upper() in _WRITES:
+    if findings.exchange.request.method.upper() in WRITES:
         _judge_hidden_failures(findings, claim, body.value)
 
 

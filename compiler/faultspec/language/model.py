@@ -797,6 +797,15 @@ class RecordingRule(NamedTuple):
     slots: Mapping[str, str] = EMPTY
     source: Source = NOWHERE
 
+    @property
+    def pointers(self) -> tuple[str, ...]:
+        """Every pointer of the kind."""
+        elapsed = self.elapsed[0] if self.elapsed is not None else None
+        parts = (self.method, self.route, elapsed, self.time, self.service)
+        found = (self.status, self.url, *parts, *self.request, *self.response)
+        given = (pointer for pointer in found if pointer is not None)
+        return (*self.when, *given, *self.slots.values())
+
 
 class Telemetry(NamedTuple):
     """The observability contract: metrics, log record, span attributes, alerts, kinds of lines.

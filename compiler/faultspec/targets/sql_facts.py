@@ -127,22 +127,7 @@ class RowFacts:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns that the kind reads, each once."""
-        pointers = (
-            *self.kind.when,
-            self.kind.status,
-            self.kind.url,
-            self.kind.method,
-            self.kind.route,
-            self.kind.elapsed[0] if self.kind.elapsed else None,
-            self.kind.time,
-            self.kind.service,
-            self.kind.request.headers,
-            self.kind.request.body,
-            self.kind.response.headers,
-            self.kind.response.body,
-            *self.kind.slots.values(),
-        )
-        return tuple(dict.fromkeys(steps(each)[0] for each in pointers if each is not None))
+        return tuple(dict.fromkeys(steps(pointer)[0] for pointer in self.kind.pointers))
 
     def value(self, pointer: str | None) -> str:
         """The text at a pointer of the record."""

@@ -18,6 +18,7 @@ from faultspec.contract.model import Claim, Contract, Matcher
 from faultspec.exchange.body import has_too_many_values, is_too_deep, read
 from faultspec.exchange.finding import Judgement
 from faultspec.judge.http_semantics import reads_headers
+from faultspec.judge.success import WRITES
 from faultspec.language.line_formats import LINE_FORMATS
 from faultspec.language.model import Envelope, RecordingRule
 from faultspec.runtime import ids
@@ -35,15 +36,13 @@ from faultspec_conformance.observed.formats.record import (
     parse_status,
     read_stamp,
 )
-from faultspec_conformance.observed.formats.wrapping import MISSING, TYPED
+from faultspec_conformance.observed.formats.wrapping import TYPED, is_typed, present_parts
 from faultspec_conformance.observed.memory import OperationNames
 from faultspec_conformance.session.correlation import EchoRule, is_valid_id
 from faultspec_conformance.session.observation import STREAM
 
 #: Bytes of the longest line that is recognized, and facts and names of headers that are remembered.
 _LONGEST, _REMEMBERED = 64 * 1024, 4096
-
-_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 _STRING = frozenset({str})
 
@@ -217,7 +216,7 @@ class Recognizer:
             body = decoded.value
         if not isinstance(body, dict | list):
             raise _Unclear
-        if self._has_batches and method in _WRITES:
+        if self._has_batches and method in WRITES:
             raise _Unclear
         if claim is not None and not claim.clears(body):
             raise _Unclear
@@ -413,23 +412,16 @@ class _Kind(NamedTuple):
         """The plain value at keys; None if there is none. Raises _Unclear where it takes more to
         look it up.
         """
-        if keys is None:
-            return None
-        value = record.get(keys[0])
-        if type(value) is dict and len(value) == 1 and not TYPED.isdisjoint(value):
-            raise _Unclear
-        return value if len(keys) == 1 else _value_below(value, keys[1:])
-
-
-def _value_below(value: object, keys: _Keys) -> object:
-    if isinstance(value, list):
-        raise _Unclear
-    if not isinstance(value, dict):
-        return None
-    value = value.get(keys[0])
-    if type(value) is dict and len(value) == 1 and not TYPED.isdisjoint(value):
-        raise _Unclear
-    return value if len(keys) == 1 else _value_below(value, keys[1:])
+        value: object = record if keys is not None else None
+        for key in keys or ():
+            if type(value) is not dict:
+                if isinstance(value, list):
+                    raise _Unclear
+                return None
+            value = value.get(key)
+            if type(value) is dict and is_typed(value):
+                raise _Unclear
+        return value
 
 
 class _Group(NamedTuple):
@@ -445,10 +437,7 @@ class _Group(NamedTuple):
         if self.form is not None:
             text = line.decode("utf-8", "replace").strip("\r\n")
             found = LINE_FORMATS[self.form].fullmatch(text)
-            if found is None:
-                return None
-            parts = found.groupdict().items()
-            return {name: part for name, part in parts if part not in (None, MISSING)}
+            return None if found is None else present_parts(found)
         if not line.startswith(b"{"):
             return None
         value = _DECODE(line.decode())
@@ -480,8 +469,7 @@ def _kind(number: int, rule: RecordingRule) -> _Kind | None:
     elapsed, unit = rule.elapsed or (None, 1.0)
     request, response = rule.request, rule.response
     parts = (rule.method, rule.route, elapsed, rule.time, rule.service, *request, *response)
-    every = [rule.status, rule.url, *filter(None, parts), *rule.when, *rule.slots.values()]
-    if any(".." in steps(pointer) for pointer in every) or "" in every:
+    if any(not pointer or ".." in steps(pointer) for pointer in rule.pointers):
         return None
     if not all(isinstance(wanted, str) for wanted in rule.when.values()):
         return None

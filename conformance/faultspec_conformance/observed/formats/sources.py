@@ -84,12 +84,7 @@ def open_source(path: str) -> Iterator[ByteSource]:
     if path == STANDARD_INPUT:
         yield ByteSource(_standard_input(), None)
     elif is_remote(path):
-        with _translate_errors():
-            system, name = file_system(path)
-            system.info(
-                name
-            )  # files of obstore that cannot be opened print a traceback at their end
-            file = system.open(name, "rb")
+        file = _open_object(path)
         with file:
             yield ByteSource(io.BufferedReader(ByteStream(partial(_read_object, file))), file.size)
     else:
@@ -107,11 +102,8 @@ def open_range(path: str, start: int) -> Iterator[Callable[[int], bytes]]:
     OSError, and NotARecording if a library is missing.
     """
     if is_remote(path):
-        with _translate_errors():
-            system, name = file_system(path)
-            system.info(name)  # as in `open_source`
-            file = system.open(name, "rb")
-            file.seek(start)
+        file = _open_object(path)
+        file.seek(start)
         with file:
             yield partial(_read_object, file)
     else:
@@ -196,6 +188,13 @@ def _find_remote(path: str) -> list[str]:
 def _is_hidden(name: str, folder: str) -> bool:
     """Whether a part of a name below a folder begins with a dot, as local patterns leave out."""
     return any(part.startswith(".") for part in name.removeprefix(folder).split("/"))
+
+
+def _open_object(path: str) -> Any:
+    with _translate_errors():
+        system, name = file_system(path)
+        system.info(name)  # files of obstore that cannot be opened print a traceback at their end
+        return system.open(name, "rb")
 
 
 def _read_object(file: Any, size: int) -> bytes:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from faultspec.exchange.expressions import UncheckableExpression, search
 from faultspec.language.line_formats import LINE_FORMATS
@@ -26,7 +26,7 @@ TYPED = frozenset(
 )
 
 #: What text formats write for a part that is missing.
-MISSING = "-"
+_MISSING = "-"
 
 
 class Wrapped(NamedTuple):
@@ -122,7 +122,12 @@ def _match(step: str, value: object) -> Mapping[str, str]:
         raise NotWrapped(f"the expression of a text {error}") from error
     if found is None:
         raise NotWrapped("the line has another form")
-    return {name: part for name, part in found.groupdict().items() if part not in (None, MISSING)}
+    return present_parts(found)
+
+
+def present_parts(found: re.Match[str]) -> Mapping[str, str]:
+    """The named parts of a line of text, without those that are missing."""
+    return {name: part for name, part in found.groupdict().items() if part not in (None, _MISSING)}
 
 
 def _parse(place: Wrapped) -> Wrapped:
@@ -151,9 +156,14 @@ def _enter(value: object, key: str) -> tuple[bool, object]:
     return False, None
 
 
+def is_typed(value: object) -> TypeGuard[dict[str, Any]]:
+    """Whether a value is one of OpenTelemetry, which stands for what it contains."""
+    return type(value) is dict and len(value) == 1 and not TYPED.isdisjoint(value)
+
+
 def _plain(value: object) -> object:
     """The content of a value of OpenTelemetry; any other value as it is."""
-    while type(value) is dict and len(value) == 1 and not TYPED.isdisjoint(value):
+    while is_typed(value):
         ((name, value),) = value.items()
         if name in ("arrayValue", "kvlistValue") and isinstance(value, dict):
             value = value.get("values", [])
