@@ -27,7 +27,7 @@ def judge_headers(
         return
     surface = _surface_with_rules(findings)
     rules = findings.contract.headers(code, status, surface)
-    if code is None and "code" in findings.exchange.lacks:
+    if rules and code is None and "code" in findings.exchange.lacks:
         _decide_by_status(findings, rules, status, surface)
     others = list(_rules_of_others(findings, error, surface)) if error is not None else []
     needed = {name for _, _, name, own in others if own[-1].presence == "required"}

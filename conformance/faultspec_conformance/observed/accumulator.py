@@ -60,6 +60,7 @@ from faultspec_conformance.results.waivers import Waiver, apply_waivers
 from faultspec_conformance.run.summarize import count_judged, with_statements
 from faultspec_conformance.sanitize.traffic_secrets import mask_recorded
 from faultspec_conformance.session.correlation import (
+    EchoRule,
     check_echo,
     echo_rule,
     excuse_uuid_version,
@@ -107,6 +108,7 @@ class Accumulator:
         self._folds = crashes == "error" and self._selects(CLAUSE)
         self._operations = OperationNames(description)
         self._echo = echo_rule(contract.taxonomy)
+        self._related = _related_facts(self._echo)
         self._sensitive = contract.sensitive
         self._wires = frozenset(
             code.wire
@@ -210,7 +212,7 @@ class Accumulator:
         cleared = self._recognizer.cleared.get(facts.key)
         if cleared is None:
             return False
-        if self._relates(cleared.lacks):
+        if self._echo is not None and cleared.lacks.isdisjoint(self._related):
             if facts.id is not None:
                 if facts.id in self.recent:
                     return False
@@ -363,16 +365,11 @@ class Accumulator:
 
     def _check_relations(self, observation: Observation) -> Iterator[Finding]:
         """Check the relations that need no requests of their own, and count their occasions."""
-        if self._echo is None or not self._relates(observation.exchange.lacks):
+        lacks = observation.exchange.lacks
+        if self._echo is None or not lacks.isdisjoint(self._related):
             return
         for outcome in check_echo(self.contract, self._echo, self.recent, observation):
             yield from self._weigh(outcome, observation)
-
-    def _relates(self, lacks: frozenset[str]) -> bool:
-        """Whether a record without these facts has what the relations of ids read."""
-        return self._echo is not None and lacks.isdisjoint(
-            ("request", "header-values", "body", f"headers/{self._echo.header.lower()}")
-        )
 
     def _weigh(self, outcome: Outcome, observation: Observation) -> Iterator[Finding]:
         """Count the occasion of a relation, unless it is one exchange or the crash explains it."""
@@ -496,3 +493,9 @@ class Accumulator:
             host = exchange.request.target.split("/", 3)[2].rpartition("@")[2]
             self._hosts[host] = self._hosts.get(host, 0) + times
             self._hosts = limit_hosts(self._hosts)
+
+
+def _related_facts(echo: EchoRule | None) -> frozenset[str]:
+    """The facts that the relations of ids read: a record that lacks one cannot be compared."""
+    facts = frozenset({"request", "header-values", "body"})
+    return facts if echo is None else facts | {f"headers/{echo.header.lower()}"}

@@ -62,6 +62,9 @@ class RecentIds(MutableMapping[str, Observation]):
         judgement = replace(observation.judgement, findings=findings)
         self.keep(key, Observation(shorten_exchange(observation.exchange), judgement))
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._kept  # nothing has to be restored for it
+
     def restore_use(self, use: Use) -> Observation:
         """The exchange of a use."""
         return self._restore(use) if isinstance(use, bytes) else use

@@ -511,7 +511,10 @@ def _renew_texts(session: HttpSession, refused: Observation, texts: frozenset[st
     new = {text: _MADE_UP.sub(replacement, text) for text in texts}
     if not new or len(refused.exchange.request.body) > _LARGEST:
         return refused
-    body = _replace_texts(parse_body(refused.exchange.request.body), new)
+    return _with_body(refused, _replace_texts(parse_body(refused.exchange.request.body), new))
+
+
+def _with_body(refused: Observation, body: object) -> Observation:
     request = replace(refused.exchange.request, body=json.dumps(body).encode())
     return replace(refused, exchange=replace(refused.exchange, request=request))
 
@@ -604,9 +607,7 @@ def _send_renewed(
     if refused.status == 409 and kind is not None:
         wrong |= _taken_values(session, kind, wrong)
     for members in _new_members(session, operation, sent=sent, current=current, keeps=wrong):
-        body = json.dumps({**sent, **members, **wrong}).encode()
-        request = replace(refused.exchange.request, body=body)
-        renewed = replace(refused, exchange=replace(refused.exchange, request=request))
+        renewed = _with_body(refused, {**sent, **members, **wrong})
         answer = _ask_again(session, renewed, path, tag=tag)
         if answer is None or answer.ok:
             return None  # what it changed is due

@@ -100,8 +100,7 @@ def _check_batch(
             )
     if bad_items_key(session) is not None:
         yield from check_bad_items(session, None, operation, send=request, good=new_items(4))
-    many = new_items(min(most_items(session, operation), _MANY))
-    yield _check_many(session, operation, session.call(request(many)), items=many, owner=owner)
+    yield from _check_good_items(session, operation, call, owner)
 
 
 def _check_good_items(
