@@ -147,13 +147,12 @@ def test_nothing_is_left_of_a_process_that_will_not_end() -> None:
     """A process that ignores the end of its input and SIGTERM is killed, with its children."""
     with peer("stubborn") as driver:
         driver.send(request(1))
-        process = driver._process
-        assert process is not None
+        process = driver._running
         deadline = (
             time.monotonic() + 60
         )  # what it says of its child comes by another stream than its answer
         while (
-            not (found := re.findall(rb"child (\d+)\n", driver._stderr))
+            not (found := re.findall(rb"child (\d+)\n", process._stderr))
             and time.monotonic() < deadline
         ):
             time.sleep(0.02)
@@ -163,7 +162,7 @@ def test_nothing_is_left_of_a_process_that_will_not_end() -> None:
     while alive(child) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not alive(child)
-    assert not alive(process.pid)
+    assert not alive(process._process.pid)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -25,7 +25,8 @@ OPENERS = {
     "compiler/faultspec/cli/files.py": "files of the package",
     "compiler/faultspec/cli/protos.py": "what protoc writes, in a folder of its own",
     "compiler/faultspec/cli/init.py": "it writes a new file, and reads those of the package",
-    "conformance/faultspec_conformance/drivers/stdio.py": "the output of a process",
+    "conformance/faultspec_conformance/drivers/processes.py": "the system's list of processes",
+    "conformance/faultspec_conformance/drivers/piped.py": "the output of a process",
     "conformance/faultspec_conformance/observed/formats/sources.py": "recordings of any size, "
     "which are read in pieces; it refuses pipes and devices",
     "conformance/faultspec_conformance/orders/document.py": "a file of the package",

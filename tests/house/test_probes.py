@@ -24,7 +24,8 @@ CALLS = frozenset(
         *("inbound", "new_id", "schemas", "samples"),
         "key_rule",
         # They wait, or start a new session of the protocol, as a request does.
-        *("linger", "reset", "wait"),
+        *("linger", "reset", "wait", "restart", "begin_session"),
+        *("take_step", "post_step", "post_call", "collect_step"),
     }
 )
 

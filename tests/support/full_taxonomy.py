@@ -27,7 +27,8 @@ envelopes:
       details: {additional: warn}
 surfaces:
   log: {transport: log, envelope: error, sink: errors.log, repeats: api}
-  rpc: {transport: jsonrpc, error_when: {present: /error}, at: /error, envelope: error}
+  rpc: {transport: jsonrpc, error_when: {present: /error}, at: /error, envelope: error,
+      states: [{when: before hello, otherwise: busy}]}
   tools: {transport: mcp, error_when: {present: /structuredContent/code},
       at: /structuredContent, envelope: error}
   feed: {transport: stream, envelope: error, requires_details: [offset]}

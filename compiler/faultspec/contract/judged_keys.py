@@ -28,6 +28,7 @@ _RENDERED = ("rendering/form",)
 _AUDIT = ("audit/recorded",)
 _PUBLISHED = ("discovery/agrees",)
 _MARK = ("mcp/is-error",)
+_STATES = ("rpc/state",)
 _BATCH = ("batch/items",)
 _CONCEALED = ("tenancy/concealed",)
 
@@ -93,6 +94,12 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "surfaces.protocol": _CODE,
     "surfaces.protocol.envelope": _CODE,
     "surfaces.protocol.codes": _CODE,
+    "surfaces.protocol.batches": ("rpc/batch",),
+    "surfaces.states": _STATES,
+    "surfaces.states.when": _STATES,
+    "surfaces.states.allows": _STATES,
+    "surfaces.states.refuses": _STATES,
+    "surfaces.states.otherwise": _STATES,
     "surfaces.repeats": ("surface/repeated",),
     "surfaces.level": ("surface/repeated",),
     "surfaces.reason": ("envelope/json",),

@@ -360,11 +360,30 @@ class NumberRange(NamedTuple):
 
 
 class Protocol(NamedTuple):
-    """The errors of the underlying protocol; their numbers are not codes of the taxonomy."""
+    """The errors of the underlying protocol; their numbers are not codes of the taxonomy.
+
+    ``batches``: whether several calls may come in one message; None: not said.
+    """
 
     envelope: str
     codes: tuple[NumberRange, ...]
     source: Source = NOWHERE
+    batches: bool | None = None
+
+
+class CallState(NamedTuple):
+    """A state of a session, in which some calls are refused.
+
+    It lies ``when`` the call of ``method`` has not been answered, is under way, or has been
+    answered. ``allows``: the methods that are not refused. ``refuses``: those that are; empty: all
+    others. ``otherwise``: the code, or the number of the protocol, of the refusal.
+    """
+
+    when: Literal["before", "during", "after"]
+    method: str
+    allows: tuple[str, ...]
+    refuses: tuple[str, ...]
+    otherwise: str
 
 
 class Surface(NamedTuple):
@@ -379,7 +398,7 @@ class Surface(NamedTuple):
     items of a batch that fails as a whole. ``default_status``: the HTTP status of codes without
     one. ``repeats``: the surface whose errors are repeated here, in ``sink``. ``headers``: the
     rules for its answers, which come after those of the taxonomy. ``key``: the place of its
-    idempotency keys, if it is another.
+    idempotency keys, if it is another. ``states``: of a session over standard streams.
     """
 
     name: str
@@ -406,6 +425,7 @@ class Surface(NamedTuple):
     default_status: int | None = None
     headers: tuple["HeaderRule", ...] = ()
     key: KeyPlace | None = None
+    states: tuple[CallState, ...] = ()
 
     def is_error_status(self, status: int | None) -> bool:
         """Whether the HTTP status alone tells an error."""

@@ -1,7 +1,7 @@
 """Envelopes, surfaces, header rules and statuses of a document."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.constructs.parts import STATUS_KEY
@@ -11,6 +11,7 @@ from faultspec.language.key_places import read_own_key_place
 from faultspec.language.model import (
     IMPLIED,
     Batch,
+    CallState,
     DetailMember,
     Envelope,
     Fallback,
@@ -280,6 +281,7 @@ def _read_surface(scope: Scope, name: str, data: Data) -> Surface:
             scope, data.get("headers", {}), (*path, "headers"), default_on=ERROR_STATUSES
         ),
         key=read_own_key_place(scope, data, path),
+        states=tuple(_read_states(scope, data.get("states", ()), (*path, "states"))),
     )
 
 
@@ -293,6 +295,9 @@ def _check_surface_keys(scope: Scope, name: str, data: Data) -> None:
         if key in data and data["transport"] != "http":
             message = f"surface `{name}` is not on HTTP, and has no {lacks}"
             scope.report((*path, key), "misplaced-key", message, "remove it", on_key=True)
+    if "states" in data and data["transport"] != "jsonrpc":
+        message = f"surface `{name}` is not on JSON-RPC, and has no sessions"
+        scope.report((*path, "states"), "misplaced-key", message, "remove it", on_key=True)
     for key in _BATCH_KEYS:
         if key in data and "items" not in data:
             scope.report(
@@ -344,7 +349,31 @@ def _read_protocol(scope: Scope, data: Data, path: Path) -> Protocol:
         if ranges[-1].low > ranges[-1].high:
             message, hint = f"the range {text} is empty", f"write {high}..{low}"
             scope.report((*path, "codes", text), "bad-range", message, hint, on_key=True)
-    return Protocol(data["envelope"], tuple(ranges), scope.source(data.get("source"), path))
+    source = scope.source(data.get("source"), path)
+    return Protocol(data["envelope"], tuple(ranges), source, data.get("batches"))
+
+
+def _read_states(scope: Scope, written: Sequence[Data], path: Path) -> Iterator[CallState]:
+    """The states of a session."""
+    for index, data in enumerate(written):
+        at = (*path, index)
+        when, _, method = data["when"].partition(" ")
+        if "allows" in data and "refuses" in data:
+            message = "a state has either `allows` or `refuses`"
+            scope.report((*at, "refuses"), "bad-value", message, "keep one of them")
+        otherwise = str(data["otherwise"])
+        known = scope.names("codes")
+        if not re.fullmatch(r"-?\d+", otherwise) and known is not None and otherwise not in known:
+            hint = closest(otherwise, tuple(known)) or "write a code or a number of the protocol"
+            message = f"there is no code `{otherwise}`"
+            scope.report((*at, "otherwise"), "dangling-reference", message, hint)
+        yield CallState(
+            when=when,
+            method=method,
+            allows=tuple(data.get("allows", ())),
+            refuses=tuple(data.get("refuses", ())),
+            otherwise=otherwise,
+        )
 
 
 def _allowed_codes(scope: Scope, value: object, path: Path) -> Collection[str] | None:

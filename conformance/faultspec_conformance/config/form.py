@@ -173,6 +173,7 @@ _PARALLEL = Record(
         "succeed": Key(Integer(0), "How many of them succeed; default 1."),
     },
 )
+_STEP_NAME = Text(r"[a-z_]\w*", "a name (lower-case letters, digits and `_`)")
 _STEP_KEYS = {
     **_CALL_KEYS,
     "params": _PARAMS,
@@ -190,6 +191,19 @@ _STEP_KEYS = {
     "parallel": Key(
         _PARALLEL,
         "Send the request several times at the same time. Those that do not succeed get the code.",
+    ),
+    "notification": Key(Flag(), "JSON-RPC: it is a notification, which gets no answer."),
+    "wait": Key(
+        Flag(),
+        "JSON-RPC, `false`: the next step does not wait for the answer, which is judged when it "
+        "comes.",
+    ),
+    "id": Key(
+        _STEP_NAME,
+        "JSON-RPC: the name by which later steps use the id of the request, as `${name}`.",
+    ),
+    "may_fail": Key(
+        Flag(), "JSON-RPC and MCP: the recipe goes on if the service answers with an error."
     ),
 }
 _EXPECT = Record(
@@ -242,6 +256,19 @@ _RECIPE = Record(
             Either((_REQUEST, _STEP, Many(_STEP, 1))),
             "The request, or the requests, of the action that `retriable: {until: ACTION}` of the "
             "code names. After them the last request must not get the code.",
+        ),
+        "fresh": Key(
+            Flag(), "Standard streams: the recipe gets a process of its own, which ends with it."
+        ),
+        "after": Key(
+            Many(_STEP, 1),
+            "JSON-RPC and MCP: steps that undo what the recipe changed. They are sent whether or "
+            "not the code came.",
+        ),
+        "notifications": Key(
+            Many(Text(), 1),
+            "JSON-RPC: names of notifications that the service sends meanwhile, such as "
+            "`$/progress`.",
         ),
         "surface": Key(
             Text(),
@@ -455,7 +482,14 @@ _SAMPLE = Record(
         "request": Key(_REQUEST, "The name of the method or tool.", True),
         "params": _PARAMS,
         "as": _AS,
-        "invalid": Key(Many(Anything(), 1), "Params or arguments that the service must refuse."),
+        "before": Key(
+            Many(_STEP, 1), "Steps that the call needs, such as one that opens a file, each time."
+        ),
+        "invalid": Key(
+            Many(Anything(), 1),
+            "Params or arguments that the service must refuse. A mapping of `params` and `code` "
+            "alone names the code, or the number of the protocol, of the refusal.",
+        ),
         "safe": Key(
             Flag(), "Whether it changes nothing. A safe call does not need `writes: true`."
         ),
@@ -510,6 +544,33 @@ _LIMITS = Record(
         ),
     },
 )
+_ENDING = Record(
+    "an end of the process",
+    {
+        "steps": Key(Many(_STEP, 1), "The requests and notifications that end the process.", True),
+        "exit_code": Key(Integer(0, 255), "The exit code of the process."),
+        "seconds": Key(Number(0), "How long the process may take to end; default 5."),
+    },
+)
+_SESSION = Record(
+    "a session",
+    {
+        "start": Key(
+            Many(_STEP, 1),
+            "Requests and notifications at the start of each process, such as `initialize`. The "
+            "service answers them with success.",
+        ),
+        "replies": Key(
+            Named(Anything()),
+            "The results of the requests of the service itself, by method. Others are refused.",
+        ),
+        "end": Key(
+            Either((_ENDING, Many(_ENDING, 1))),
+            "How the process is asked to end. It ends by itself and leaves no process behind. Of "
+            "several ends, each is tried in a process of its own.",
+        ),
+    },
+)
 _AUDIT = Record(
     "the audit of the service",
     {
@@ -552,6 +613,11 @@ CONFIGURATION = Record(
             Named(Either((_REQUEST, _SAMPLE))),
             "JSON-RPC and MCP: calls that succeed, by any name. Ids, batches, notifications and "
             "walks are tested on them.",
+        ),
+        "session": Key(
+            Either((Many(_STEP, 1), _SESSION)),
+            "JSON-RPC over standard streams: what each process gets at its start and at its end. "
+            "A list: the steps at the start.",
         ),
         "upstreams": Key(
             Named(_UPSTREAM), "Scripted upstreams, to observe the retries of the service."

@@ -252,6 +252,10 @@ class Step:
     name. ``status``: that of the answer; None: a success. ``parallel``: send it several times at
     the same time. ``state``: repeat it until the answer has this state. ``scope``: whose requests
     the limit counts that ends the repetition; None: unknown.
+
+    Of JSON-RPC alone: ``notification``: it has no id and no answer. ``waits``: the next step comes
+    after its answer. ``id``: the name of its id for later steps. ``may_fail``: an error does not
+    end the recipe.
     """
 
     call: ConfiguredCall
@@ -263,6 +267,10 @@ class Step:
     parallel: Parallel | None = None
     state: AwaitedState | None = None
     scope: LimitScope | None = None
+    notification: bool = False
+    waits: bool = True
+    id: str | None = None
+    may_fail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +309,8 @@ class Recipe:
     ``place``: its place in the file. ``values``: made up once, before the first step, by name.
     ``action``: the steps after which the code no longer comes. ``surface``: that of the answer, if
     ``code`` is only a name. ``rendering``: the one that has the code, in place of an envelope.
+    ``fresh``: it has a process of its own. ``after``: the steps that undo what it changed.
+    ``notifications``: those that the service sends meanwhile.
     """
 
     code: str
@@ -313,21 +323,58 @@ class Recipe:
     action: tuple[Step, ...] = ()
     surface: str | None = None
     rendering: str | None = None
+    fresh: bool = False
+    after: tuple[Step, ...] = ()
+    notifications: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidParams:
+    """Params or arguments that the service refuses. ``code``: with this code, or number of the
+    protocol; None: with any.
+    """
+
+    params: object
+    code: str | int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SampleCall:
-    """A call that succeeds, for probes that need one. ``invalid``: params or arguments to be
-    refused.
+    """A call that succeeds, for probes that need one. ``invalid``: what must be refused in its
+    place.
 
-    ``safe``: it changes nothing, so it does not need ``writes: true``.
+    ``safe``: it changes nothing, so it does not need ``writes: true``. ``before``: the steps that
+    it needs each time.
     """
 
     name: str
     call: ConfiguredCall
     identity: str | None = None
-    invalid: tuple[object, ...] = ()
+    invalid: tuple[InvalidParams, ...] = ()
     safe: bool = False
+    before: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """How a process is asked to end by itself. ``exit_code``: None for any. ``seconds``: how long
+    it may take.
+    """
+
+    steps: tuple[Step, ...]
+    exit_code: int | None = None
+    seconds: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """The start and the end of each process. ``replies``: the results of its own
+    requests, by method.
+    """
+
+    start: tuple[Step, ...] = ()
+    replies: Mapping[str, object] = field(default_factory=dict)
+    ends: tuple[SessionEnd, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,7 +538,7 @@ class ServiceConfig:
     service, in ``directory``. ``skip``: operations that no request is sent to. ``values``:
     constants by name, for parameters of paths. ``confidential``: pointers into bodies of requests.
     ``audit``: how the record of a failure is read. ``paths``: routes that the user of a URL names,
-    with placeholders or values.
+    with placeholders or values. ``session``: of a process on standard streams.
     """
 
     http: str = ""
@@ -522,6 +569,7 @@ class ServiceConfig:
     confidential: tuple[str, ...] = ()
     audit: AuditLookup | None = None
     paths: tuple[str, ...] = ()
+    session: SessionConfig = field(default_factory=SessionConfig)
 
     @property
     def transport(self) -> Transport:

@@ -51,6 +51,7 @@ from faultspec_conformance.config.model import (
     Recipe,
     ResourceConfig,
     ServiceConfig,
+    SessionConfig,
     SweepConfig,
     Transport,
     UpstreamCall,
@@ -65,6 +66,7 @@ from faultspec_conformance.config.recipes import (
     path_shape,
     read_recipes,
     read_samples,
+    read_session,
 )
 from faultspec_conformance.config.requests import check_new_values, read_call, read_request_line
 from faultspec_conformance.drivers import Framing, Limits
@@ -303,6 +305,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         values=constants,
         confidential=tuple(cast(list[str], data.get("confidential", []))),
         audit=read_audit_lookup(context, data["audit"]) if "audit" in data else None,
+        session=read_session(context, data["session"]) if "session" in data else SessionConfig(),
         secrets=tuple(  # last: reading the others finds them
             dict.fromkeys((*context.secrets, *find_environment_secrets(context.environment)))
         ),
@@ -341,6 +344,8 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
     if transport == "http" and "calls" in data:
         hint = "over HTTP, write `resources`; the OpenAPI document names the other calls"
         report(("calls",), "`calls` belongs to JSON-RPC and MCP", hint)
+    if transport != "stdio" and "session" in data:
+        report(("session",), "`session` belongs to services on standard streams")
     if transport != "stdio" and "framing" in where:
         report(("target", "framing"), "`framing` belongs to services on standard streams")
     for name in ("resources", "skip", "sweep", "confidential", "audit", "paths"):

@@ -1,6 +1,6 @@
 """Recipes and sample calls of the configuration."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -18,11 +18,15 @@ from faultspec_conformance.config.model import (
     AwaitedState,
     ConfiguredCall,
     Expectation,
+    InvalidParams,
     LimitScope,
     Parallel,
     Recipe,
     SampleCall,
+    SessionConfig,
+    SessionEnd,
     Step,
+    Transport,
 )
 from faultspec_conformance.config.requests import (
     NAMES,
@@ -38,6 +42,28 @@ _AT_MOST = 60
 
 #: Seconds that a state may take without `seconds`. Jobs of tests end at once.
 _STATE_SECONDS = 5.0
+
+_CALLED: frozenset[Transport] = frozenset({"jsonrpc", "stdio", "mcp"})
+_RPC: frozenset[Transport] = frozenset({"jsonrpc", "stdio"})
+_STREAMS: frozenset[Transport] = frozenset({"stdio"})
+
+#: The keys of steps and of recipes that only some transports have.
+_STEP_KEYS: Mapping[str, frozenset[Transport]] = {
+    "notification": _RPC,
+    "wait": _RPC,
+    "id": _RPC,
+    "may_fail": _CALLED,
+}
+_RECIPE_KEYS: Mapping[str, frozenset[Transport]] = {
+    "fresh": _STREAMS,
+    "after": _CALLED,
+    "notifications": _RPC,
+}
+_NAMES_OF: Mapping[frozenset[Transport], str] = {
+    _CALLED: "JSON-RPC and MCP",
+    _RPC: "JSON-RPC",
+    _STREAMS: "standard streams",
+}
 
 _WAYS = ("request", "steps", "not_provokable")
 
@@ -97,6 +123,12 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
         action=tuple(_read_action(context, data, place)),
         surface=cast(str | None, data.get("surface")),
         rendering=cast(str | None, data.get("rendering")),
+        fresh=data.get("fresh") is True,
+        after=tuple(
+            _read_step(context, node, (*place, "after", index), is_last=False)
+            for index, node in enumerate(cast(list[Node], data.get("after", [])))
+        ),
+        notifications=tuple(cast(list[str], data.get("notifications", []))),
         expect=Expectation(
             slots=child_mapping(expect, "slots"),
             details=child_mapping(expect, "details"),
@@ -110,15 +142,25 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
 
 
 def _report_http_keys(context: ReadingContext, data: Node, place: Place) -> None:
-    """Report keys of a recipe that belong to HTTP, on another transport. Those of a call are
-    reported with it.
+    """Report keys of a recipe that belong to another transport. Those of a call are reported with
+    it.
     """
+    _report_foreign_keys(context, data, place, _RECIPE_KEYS)
     if context.transport == "http":
         return
     own = ("expect", "action", "surface", "rendering", *(() if "request" in data else ("status",)))
     for key in own:
         if key in data:
             message = f"`{key}` belongs to recipes over HTTP"
+            context.report("misplaced-key", (*place, key), message, hint="remove the key")
+
+
+def _report_foreign_keys(
+    context: ReadingContext, data: Node, place: Place, keys: Mapping[str, frozenset[Transport]]
+) -> None:
+    for key, users in keys.items():
+        if key in data and context.transport not in users:
+            message = f"`{key}` belongs to recipes over {_NAMES_OF[users]}"
             context.report("misplaced-key", (*place, key), message, hint="remove the key")
 
 
@@ -139,7 +181,7 @@ def _read_values(context: ReadingContext, data: Node, place: Place) -> Node:
 
 def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step, ...]:
     """The steps of a recipe. The identity, headers and query of the recipe are their defaults."""
-    for key in ("body", "raw", "params", "repeat", "save", "parallel"):
+    for key in ("body", "raw", "params", "repeat", "save", "parallel", *_STEP_KEYS):
         if key in data:
             message = f"`{key}` belongs to one of the steps, not to the recipe"
             hint = f"move `{key}` into its step"
@@ -172,6 +214,7 @@ def _read_step(context: ReadingContext, data: Node, place: Place, *, is_last: bo
     if parallel and (context.transport != "http" or repeat or not is_last):
         message = "`parallel` belongs to the last step of a recipe over HTTP, without `repeat`"
         context.report("misplaced-key", (*place, "parallel"), message, hint="remove the key")
+    _report_foreign_keys(context, data, place, _STEP_KEYS)
     status = data.get("status")
     return Step(
         call=read_call(context, data, place, in_recipe=True),
@@ -185,6 +228,10 @@ def _read_step(context: ReadingContext, data: Node, place: Place, *, is_last: bo
         status=status if isinstance(status, int) else None,
         parallel=Parallel(parallel["requests"], parallel.get("succeed", 1)) if parallel else None,
         state=_read_state(context, repeat, (*place, "repeat")),
+        notification=data.get("notification") is True,
+        waits=data.get("wait") is not False,
+        id=cast(str | None, data.get("id")),
+        may_fail=data.get("may_fail") is True,
         scope=cast(LimitScope | None, repeat.get("scope")),
     )
 
@@ -266,7 +313,16 @@ def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
         nodes = enumerate(cast(list[Node], data["steps"]))
         steps = [((*place, "steps", index), node) for index, node in nodes]
     steps += _actions(data, place)
-    saved = {"unique", *context.constants, *child_mapping(data, "values")}
+    after = enumerate(cast(list[Node], data.get("after", [])))
+    steps += [((*place, "after", index), node) for index, node in after]
+    _check_step_names(context, steps, {*child_mapping(data, "values")})
+
+
+def _check_step_names(
+    context: ReadingContext, steps: Iterable[tuple[Place, Node]], values: set[str]
+) -> None:
+    """Report names in steps that no earlier step has saved. ``values``: names that all may use."""
+    saved = {"unique", *context.constants, *values}
     for at, step in steps:
         path = ""
         if context.transport == "http":
@@ -285,6 +341,7 @@ def _check_names(context: ReadingContext, data: Node, place: Place) -> None:
         if (*at, "save") in context.lost:
             return
         saved |= child_mapping(step, "save").keys()
+        saved |= {str(step["id"])} if "id" in step else set()
         saved |= {str(lost[-1]) for lost in context.lost if lost[:-1] == (*at, "save")}
 
 
@@ -326,16 +383,56 @@ def read_samples(context: ReadingContext, data: Node) -> Iterator[SampleCall]:
         node = cast(Node, {"request": value} if isinstance(value, str) else value)
         invalid = cast(list[object], node.get("invalid", []))
         context.reject_variables(invalid, (*place, "invalid"))
+        before = read_steps(context, node.get("before", []), (*place, "before"))
+        saved = {name for step in before for name in (*step.save, step.id) if name is not None}
+        known = {"unique", *context.constants, *saved}
         for key in ("params", "invalid"):
             for path, text in texts_in(node.get(key), (*place, key)):
                 for used in NAMES.findall(text):
-                    _check_saved(context, used, {"unique", *context.constants}, path)
+                    _check_saved(context, used, known, path)
         identity = context.known_identity(node, place)
         is_named = context.transport != "http"
         yield SampleCall(
             name=name,
             call=read_call(context, node, place) if is_named else ConfiguredCall("POST", "/"),
             identity=identity,
-            invalid=tuple(invalid),
+            invalid=tuple(map(_read_invalid, invalid)),
             safe=node.get("safe") is True,
+            before=before,
         )
+
+
+def _read_invalid(written: object) -> InvalidParams:
+    """Params that the service refuses, perhaps with the code of the refusal beside them."""
+    if isinstance(written, dict) and written.keys() == {"params", "code"}:
+        return InvalidParams(written["params"], cast(str | int, written["code"]))
+    return InvalidParams(written)
+
+
+def read_steps(context: ReadingContext, data: object, place: Place) -> tuple[Step, ...]:
+    """Steps beside those of recipes, in which names that no earlier one has saved are reported."""
+    nodes = [((*place, index), node) for index, node in enumerate(cast(list[Node], data))]
+    _check_step_names(context, nodes, set())
+    return tuple(_read_step(context, node, at, is_last=False) for at, node in nodes)
+
+
+def read_session(context: ReadingContext, data: object) -> SessionConfig:
+    """The start and the end of each process."""
+    place: Place = ("session",)
+    if isinstance(data, list):
+        return SessionConfig(read_steps(context, data, place))
+    node = cast(Node, data)
+    written = node.get("end", [])
+    ends = written if isinstance(written, list) else [written]
+    return SessionConfig(
+        start=read_steps(context, node.get("start", []), (*place, "start")),
+        replies=child_mapping(node, "replies"),
+        ends=tuple(
+            SessionEnd(
+                steps=read_steps(context, end["steps"], (*place, "end", index, "steps")),
+                exit_code=cast(int | None, end.get("exit_code")),
+                seconds=context.positive_number(end, "seconds", (*place, "end", index), 5.0),
+            )
+            for index, end in enumerate(cast(list[Node], ends))
+        ),
+    )

@@ -38,13 +38,22 @@ class NoAnswer:
     """A request without an answer.
 
     ``refused``: no program listens. ``closed``: the connection was closed before the answer.
-    ``garbled``: the answer breaks the protocol. ``budget``, ``read-only`` and ``unsendable``: the
+    ``ignored``: no answer came, and the service answers others. ``garbled``: the answer breaks the
+    protocol. ``budget``, ``read-only`` and ``unsendable``: the
     request was not sent. ``limited``: the answer is 429, which does not answer the question.
     """
 
     request: Request
     kind: Literal[
-        "refused", "closed", "timeout", "garbled", "budget", "read-only", "unsendable", "limited"
+        "refused",
+        "closed",
+        "timeout",
+        "ignored",
+        "garbled",
+        "budget",
+        "read-only",
+        "unsendable",
+        "limited",
     ]
     reason: str
 

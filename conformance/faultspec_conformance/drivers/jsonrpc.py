@@ -1,6 +1,7 @@
 """JSON-RPC 2.0: the messages, whatever transports them, and the transport over HTTP."""
 
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Unpack
 from urllib.parse import urlsplit
 
@@ -15,13 +16,19 @@ _HEADERS: Headers = (
 )
 
 
+#: Messages that are under way at the same time. Recipes have fewer.
+_POSTED = 50
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """A message to send: a request, a notification, a batch, or none of these. ``method`` is its
     name in reports.
 
     ``ids``: the ids that its answers may have. ``due``: whether an answer must come. ``harmless``:
-    it changes nothing. ``headers``: those of the caller, for transports with headers.
+    it changes nothing. ``headers``: those of the caller, for transports with headers. ``patience``:
+    seconds after which the service is asked whether it answers at all; None: as long as the driver
+    waits.
     """
 
     method: str
@@ -30,6 +37,7 @@ class Message:
     due: bool = True
     harmless: bool = False
     headers: Headers = ()
+    patience: float | None = None
 
     @property
     def request(self) -> Request:
@@ -57,17 +65,67 @@ class Peer(Driver):
 
     hears = False
 
+    @property
+    def stray(self) -> tuple[bytes, ...]:
+        """The first outputs besides the messages."""
+        return ()
+
+    @property
+    def strays(self) -> int:
+        """How many such outputs there are."""
+        return 0
+
     def linger(self, seconds: float) -> tuple[bytes, ...]:
         """The unprompted messages that arrive within ``seconds``."""
         return ()
 
-    def send(self, message: Message) -> ReceivedMessage | NoAnswer:
-        """Send a message. Wait for its answer, or for a moment of silence if none is due."""
-        return self.admit(message.request, writes=not message.harmless) or self.transmit(message)
+    def send(self, message: Message, ping: Message | None = None) -> ReceivedMessage | NoAnswer:
+        """Send a message. Wait for its answer, or for a moment of silence if none is due.
+
+        ``ping``: a request that the service has answered before. It is sent if no answer comes; if
+        it alone is answered, the service has `ignored` the message.
+        """
+        refused = self.admit(message.request, writes=not message.harmless)
+        if refused is not None:
+            return refused
+        received = self.transmit(message)
+        if ping is None or not isinstance(received, NoAnswer) or received.kind != "timeout":
+            return received
+        with self.log_as("confirm"):
+            if self.admit(ping.request, writes=False) is not None:
+                return received
+        return self.ask_again(message, received, ping)
+
+    def post(self, message: Message) -> NoAnswer | None:
+        """Send a message whose answer `collect` waits for."""
+        refused = self.admit(message.request, writes=not message.harmless)
+        return refused or self.begin(message)
 
     def transmit(self, message: Message) -> ReceivedMessage | NoAnswer:
         """Send an admitted message, as `send` does."""
         raise NotImplementedError
+
+    def ask_again(
+        self, message: Message, silence: NoAnswer, ping: Message
+    ) -> ReceivedMessage | NoAnswer:
+        """Send an admitted ``ping`` after a silence. Returns the answer to ``message``, if that
+        comes first.
+        """
+        raise NotImplementedError
+
+    def begin(self, message: Message) -> NoAnswer | None:
+        """Send an admitted message, as `post` does."""
+        raise NotImplementedError
+
+    def collect(self, message: Message) -> ReceivedMessage | NoAnswer:
+        """The answer to a posted message."""
+        raise NotImplementedError
+
+
+def report_ignored(message: Message, silence: NoAnswer) -> NoAnswer:
+    """The result of a silence after which another request was answered."""
+    reason = f"{silence.reason}, though the service answered the request after it"
+    return NoAnswer(message.request, "ignored", reason)
 
 
 class Remote(Peer):
@@ -79,11 +137,16 @@ class Remote(Peer):
         super().__init__(limits, **timing)
         parts = urlsplit(url)
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        self._http = HttpDriver(f"{parts.scheme}://{parts.netloc}", limits, **timing)
+        self._base = f"{parts.scheme}://{parts.netloc}"
+        self._timing = timing
+        self._http = HttpDriver(self._base, limits, **timing)
+        self._posted: dict[Message, Future[ReceivedMessage | NoAnswer]] = {}
+        self._threads = ThreadPoolExecutor(_POSTED)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connections."""
         self._http.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def listens(self) -> bool:
         """Whether the service accepts connections."""
@@ -91,12 +154,39 @@ class Remote(Peer):
 
     def transmit(self, message: Message) -> ReceivedMessage | NoAnswer:
         """POST the message."""
+        return self._post(self._http, message)
+
+    def ask_again(
+        self, message: Message, silence: NoAnswer, ping: Message
+    ) -> ReceivedMessage | NoAnswer:
+        """POST the ping."""
+        answer = self.transmit(ping)
+        return silence if isinstance(answer, NoAnswer) else report_ignored(message, silence)
+
+    def begin(self, message: Message) -> None:
+        """POST the message on a connection of its own."""
+        self._posted[message] = self._threads.submit(self._post_alone, message)
+
+    def collect(self, message: Message) -> ReceivedMessage | NoAnswer:
+        """The answer to a posted message."""
+        return self._posted.pop(message).result()
+
+    def _post_alone(self, message: Message) -> ReceivedMessage | NoAnswer:
+        limits = replace(self.limits, seconds=max(self.remaining, 0.0))
+        with HttpDriver(self._base, limits, **self._timing) as http:
+            return self._post(http, message)
+
+    def _post(self, http: HttpDriver, message: Message) -> ReceivedMessage | NoAnswer:
         fields = {name.lower(): (name, value) for name, value in (*_HEADERS, *message.headers)}
         request = Request("POST", self._path, tuple(fields.values()), message.body)
-        answer = self._http.transmit(request)
+        http.timeout = self.timeout if message.patience is None else message.patience
+        answer = http.transmit(request)
         if isinstance(answer, NoAnswer):
             return NoAnswer(message.request, answer.kind, answer.reason)
         if answer.cut is not None:
             return NoAnswer(message.request, "garbled", f"the body of the answer {answer.cut}")
+        if message.due and not answer.body:
+            reason = f"the answer is empty (HTTP status {answer.status})"
+            return NoAnswer(message.request, "ignored", reason)
         headers = ((":status", str(answer.status)), *answer.headers)
         return ReceivedMessage(Response(None, headers, answer.body, answer.elapsed))

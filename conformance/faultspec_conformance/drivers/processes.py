@@ -188,6 +188,19 @@ def wait_until_listening(started: Running, url: str, seconds: float) -> None:
         time.sleep(_RECONNECT_SECONDS)
 
 
+def count_session(leader: int) -> int:
+    """The running processes of the session that a process began, as Linux lists them; elsewhere
+    0.
+    """
+    running = 0
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            # proc(5): the name stands in parentheses; state, parent, group and session follow it.
+            fields = entry.read_text().rpartition(")")[2].split()
+            running += int(fields[3]) == leader and fields[0] not in ("Z", "X")
+    return running
+
+
 def _end(process: "subprocess.Popen[bytes]", grace: float) -> None:
     """End the whole group: SIGTERM first, then SIGKILL."""
     for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, _LAST)):

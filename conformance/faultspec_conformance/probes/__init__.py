@@ -44,6 +44,7 @@ from faultspec_conformance.probes import (
     replayed_actions,
     resources,
     routes,
+    rpc_sessions,
     streams,
     tenancy,
     unusual_writes,
@@ -242,6 +243,16 @@ OF_JSONRPC: tuple[Probe[RpcSession], ...] = (
     Probe("notifications", jsonrpc.notifications, ("rpc/notification",)),
     Probe("batches", jsonrpc.call_batches, ("rpc/batch",)),
     Probe("invalid-params", jsonrpc.invalid_params, ("rpc/invalid-params",)),
+    Probe("states", rpc_sessions.states, ("rpc/state",)),
+)
+
+#: The probe of a JSON-RPC service that comes before all others.
+BEGIN_SESSION: Probe[RpcSession] = Probe("session", rpc_sessions.begin, everywhere=True)
+
+#: The probes of a JSON-RPC service that come after all others.
+END_SESSION: tuple[Probe[RpcSession], ...] = (
+    Probe("ends", rpc_sessions.ends, ("rpc/end",)),
+    Probe("outputs", rpc_sessions.outputs, ("rpc/output",), everywhere=True),
 )
 
 #: The probes of a JSON-RPC service that repeat what its recipes provoked.

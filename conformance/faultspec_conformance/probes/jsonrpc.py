@@ -7,8 +7,10 @@ protocol's numbers, a probe whose number is missing there sends nothing.
 from collections.abc import Iterator
 
 from faultspec.contract import crashes
+from faultspec.exchange.model import Canary
 from faultspec.language.values import are_equal
-from faultspec_conformance.config import ABSENT, SampleCall
+from faultspec_conformance.config import ABSENT, InvalidParams, SampleCall
+from faultspec_conformance.probes.calls import take_steps
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import (
     RpcSession,
@@ -19,7 +21,9 @@ from faultspec_conformance.session.calls import (
 )
 from faultspec_conformance.session.observation import (
     Observation,
+    Unanswered,
     failed,
+    has_code,
     not_exercised,
     parse_body,
     passed,
@@ -60,7 +64,7 @@ _NO_JSON: tuple[_Malformed, ...] = (
 )
 
 
-def unknown_methods(session: RpcSession) -> Iterator[Outcome]:
+def unknown_methods(session: RpcSession) -> Iterator[ProbeResult]:
     """Call an unknown method, without params and with a secret in them, which does not come back.
     Its name may: "Method not found" names the method.
     """
@@ -71,8 +75,12 @@ def unknown_methods(session: RpcSession) -> Iterator[Outcome]:
     secret = session.canary("secret")
     shapes: tuple[object, ...] = (ABSENT, {"token": secret.value}, [secret.value])
     for params in shapes:
-        answer = session.call(_NO_METHOD, params, canaries=(secret,), harmless=True)
-        yield _check_number(clause, answer, "an unknown method", METHOD)
+        yield from attempt(_call_unknown(session, params, secret), clause)
+
+
+def _call_unknown(session: RpcSession, params: object, secret: Canary) -> Iterator[Outcome]:
+    answer = session.call(_NO_METHOD, params, canaries=(secret,), harmless=True, swift=True)
+    yield _check_number("rpc/unknown-method", answer, "an unknown method", METHOD)
 
 
 def parse_errors(session: RpcSession) -> Iterator[ProbeResult]:
@@ -118,10 +126,11 @@ def invalid_params(session: RpcSession) -> Iterator[ProbeResult]:
     if not samples:
         yield not_exercised(clause, _NO_SAMPLES)
     for sample in samples:
-        for params in sample.invalid:
-            yield from attempt(_send_invalid(session, sample, params), clause)
+        for invalid in sample.invalid:
+            yield from attempt(_send_invalid(session, sample, invalid), clause)
     if samples and _reason_unlisted(session, PARAMS) is None:
-        answer = session.call(samples[0].call.path, "text", harmless=samples[0].safe)
+        name = samples[0].call.path
+        answer = session.call(name, "text", harmless=samples[0].safe, swift=True)
         if protocol_error(answer.json) in (PARAMS, REQUEST) or answer.code is not None:
             yield passed(clause)
         else:
@@ -131,19 +140,29 @@ def invalid_params(session: RpcSession) -> Iterator[ProbeResult]:
             )
 
 
-def _send_invalid(session: RpcSession, sample: SampleCall, params: object) -> Iterator[Outcome]:
+def _send_invalid(
+    session: RpcSession, sample: SampleCall, invalid: InvalidParams
+) -> Iterator[Outcome]:
     clause = "rpc/invalid-params"
+    saved = take_steps(session, sample.before, harmless=sample.safe)
     answer = session.call(
         sample.call.path,
-        fill_in(session.source, params, session.constants),
+        fill_in(session.source, invalid.params, saved),
         identity=session.identity(sample.identity),
         harmless=sample.safe,
     )
+    message = f"the service answered {answer} to invalid params of `{sample.call.path}`"
+    if invalid.code is not None:
+        if has_code(answer, invalid.code):
+            yield passed(clause)
+        else:
+            line = f"{message}; expected {invalid.code}"
+            yield failed(clause, line, answer, variant="code")
+        return
     if protocol_error(answer.json) == PARAMS or answer.code is not None:
         yield passed(clause)
         return
     codes = ", or a code of the taxonomy" if session.taxonomy.shared_live_codes() else ""
-    message = f"the service answered {answer} to invalid params of `{sample.call.path}`"
     yield failed(clause, f"{message}; expected error {PARAMS}{codes}", answer, variant="params")
 
 
@@ -158,7 +177,7 @@ def _call_with_id(session: RpcSession, id: object) -> Iterator[Outcome]:
     name, params, harmless = _known_call(session)
     session.call(name, params, id=id, harmless=harmless)
     if name != _NO_METHOD and _reason_unlisted(session, METHOD) is None:
-        session.call(_NO_METHOD, {}, id=id, harmless=True)
+        session.call(_NO_METHOD, {}, id=id, harmless=True, swift=True)
     yield from ()
 
 
@@ -209,11 +228,26 @@ def call_batches(session: RpcSession) -> Iterator[Outcome]:
         notification(_NO_METHOD),
         request(_NO_METHOD, {}, ids[1]),
     ]
-    answers = session.batch(calls, harmless=harmless)
+    promised = _promises_batches(session)
+    if promised is False:
+        yield not_exercised(clause, "the taxonomy says that the service takes no batches")
+        return
+    try:
+        answers = session.batch(calls, harmless=harmless)
+    except Unanswered as error:
+        if error.asked is None or promised:
+            raise
+        yield not_exercised(clause, "the service takes no batches: it gives one no answer")
+        return
     whole = answers[0].json if len(answers) == 1 else None
-    if isinstance(whole, dict) and whole.get("id") is None and protocol_error(whole) is not None:
-        reason = f"the service accepts no batches: it answers one with {answers[0]}"
-        yield not_exercised(clause, reason)
+    refused = isinstance(whole, dict) and whole.get("id") is None
+    if refused and protocol_error(whole) is not None:
+        line = f"it answers one with {answers[0]}"
+        if promised:
+            message = f"the taxonomy promises batches, and the service takes none: {line}"
+            yield failed(clause, message, answers[0], variant="refused")
+        else:
+            yield not_exercised(clause, f"the service takes no batches: {line}")
         return
     yield from _check_answers(answers, ids)
     empty = session.batch((), harmless=True)[0]
@@ -222,6 +256,13 @@ def call_batches(session: RpcSession) -> Iterator[Outcome]:
     for answer in session.batch(pair, due=False, harmless=True)[:1]:
         message = f"the service answered {answer} to a batch of notifications; expected no answer"
         yield failed(clause, message, answer, variant="notifications")
+
+
+def _promises_batches(session: RpcSession) -> bool | None:
+    """Whether the taxonomy says that the service takes batches; None if it does not say."""
+    protocols = (claim.surface.protocol for claim in session.contract.claims)
+    declared = [protocol.batches for protocol in protocols if protocol is not None]
+    return next((batches for batches in declared if batches is not None), None)
 
 
 def _check_answers(answers: list[Observation], ids: tuple[object, object]) -> Iterator[Outcome]:
@@ -267,13 +308,10 @@ def _reason_unlisted(session: RpcSession, number: int) -> str | None:
 
 
 def _known_call(session: RpcSession) -> tuple[str, object, bool]:
-    """Return a call that succeeds and whether it is harmless; a call of an unknown method if there
-    is no sample.
+    """Return a call that succeeds and whether it is harmless, after the steps that it needs; a call
+    of an unknown method if there is no sample.
     """
     for sample in session.samples:
-        return (
-            sample.call.path,
-            fill_in(session.source, sample.call.body, session.constants),
-            sample.safe,
-        )
+        saved = take_steps(session, sample.before, harmless=sample.safe)
+        return sample.call.path, fill_in(session.source, sample.call.body, saved), sample.safe
     return _NO_METHOD, {}, True

@@ -76,7 +76,7 @@ def invalid_arguments(session: ToolSession) -> Iterator[ProbeResult]:
     tried: set[str] = set()
     for sample in session.samples:
         tool = sample.call.path
-        for arguments in sample.invalid:
+        for arguments in (invalid.params for invalid in sample.invalid):
             what = "arguments that the configuration calls invalid"
             value = fill_in(session.source, arguments, session.constants)
             yield from attempt(_check_refused(session, sample, what, value), _ARGUMENTS)

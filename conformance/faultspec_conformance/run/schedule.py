@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from faultspec.contract.clauses import is_chosen
 from faultspec_conformance.probes import (
+    END_SESSION,
     OF_ALL_OPERATIONS,
     OF_CALLS,
     OF_JSONRPC,
@@ -19,7 +20,7 @@ from faultspec_conformance.results.defects import describe_defect
 from faultspec_conformance.results.model import Outcome, Shard
 from faultspec_conformance.session.fixtures import restore
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Unanswered, not_exercised
+from faultspec_conformance.session.observation import Unanswered, conclude_silence, not_exercised
 from faultspec_conformance.session.observations import NotRun, PartRecord
 from faultspec_conformance.session.options import RunOptions
 from faultspec_conformance.session.resources import ResourceKind
@@ -45,7 +46,7 @@ def select(
     """
     if only is None:
         return tuple(probes)
-    groups = (PROBES, OF_CALLS, OF_JSONRPC, OF_MCP)
+    groups = (PROBES, OF_CALLS, OF_JSONRPC, OF_MCP, END_SESSION)
     relations = {
         clause
         for group in groups
@@ -131,9 +132,8 @@ def _record_unanswered(session: SessionT, probe: Probe[SessionT], error: Unanswe
     if answer.kind == "budget":
         observations.mark_incomplete()
     if answer.kind != "read-only":
-        observations.add(
-            Outcome(clause, "could_not_run", answer.reason) for clause in probe.clauses
-        )
+        ignored = () if error.asked is None else ("service/alive",)
+        observations.add(conclude_silence(clause, error) for clause in probe.clauses or ignored)
         return
     reached = {outcome.clause for outcome in observations.current.outcomes}
     observations.add(

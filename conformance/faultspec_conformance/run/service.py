@@ -22,6 +22,8 @@ from faultspec_conformance.drivers.processes import Running, StartFailed
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.probes import (
     AFTER_ALL_OPERATIONS,
+    BEGIN_SESSION,
+    END_SESSION,
     OF_A_KIND,
     OF_ALL_OPERATIONS,
     OF_CALLS,
@@ -403,7 +405,13 @@ def create_driver(target: ServiceConfig) -> "Peer | McpDriver":
     missing.
     """
     if target.transport == "stdio":
-        return Process(target.stdio, target.limits, framing=target.framing, cwd=target.directory)
+        return Process(
+            target.stdio,
+            target.limits,
+            framing=target.framing,
+            cwd=target.directory,
+            replies=target.session.replies,
+        )
     if target.transport == "jsonrpc":
         return Remote(target.jsonrpc, target.limits)
     # The library is an optional extra.
@@ -421,7 +429,8 @@ def start_call_session(
     samples, recipes, *after = OF_CALLS
     if isinstance(driver, Peer):
         rpc = RpcSession(rules, target, driver)
-        return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes, *OF_FAILURES, *after), options)
+        first: tuple[Probe[RpcSession], ...] = (BEGIN_SESSION, samples, *OF_JSONRPC, recipes)
+        return rpc, _parts(rpc, (*first, *OF_FAILURES, *after, *END_SESSION), options)
     tools = ToolSession(rules, target, driver)
     return tools, _parts(tools, (samples, *OF_MCP, recipes, *after), options)
 

@@ -181,6 +181,9 @@ class Session:
         self, asked: Exchange, answer: NoAnswer, *, may_disconnect: bool = False
     ) -> Unanswered:
         """Record what a missing answer says about the service; return the exception to raise."""
+        if answer.kind == "ignored":
+            self.observations.note_answer()
+            return Unanswered(answer, asked)
         if answer.kind in ("refused", "closed", "garbled", "timeout"):
             listens = answer.kind == "timeout" or self.driver.listens()
             ended = None if listens else self.describe_end()

@@ -15,18 +15,22 @@ from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language.values import are_equal
-from faultspec_conformance.config import ABSENT, Identity, SampleCall
+from faultspec_conformance.config import ABSENT, Identity, SampleCall, Step
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
+from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.observation import (
     Observation,
+    Unanswered,
     failed,
     parse_body,
     passed,
     protocol_error,
 )
+from faultspec_conformance.session.placeholders import fill_in, fill_in_text
+from faultspec_conformance.session.saved import saved_values
 
 if TYPE_CHECKING:
     from faultspec_conformance.drivers.mcp import McpDriver, ToolAnswer
@@ -34,8 +38,20 @@ if TYPE_CHECKING:
 #: The judgement of an exchange that the taxonomy says nothing about.
 UNJUDGED = Judgement((), frozenset())
 
+#: A message without an answer is taken for ignored after this many times the time of the slowest
+#: answer, and after these seconds at least: a busy machine delays single answers.
+_TIMES_SLOWER, _SHORTEST_WAIT = 5.0, 1.0
+
 #: The clauses that hold for every error, even one that the taxonomy says nothing about.
 _ANYWHERE = "leaks/"
+
+
+@dataclass(frozen=True, slots=True)
+class PostedCall:
+    """A request whose answer may come after others."""
+
+    message: Message
+    caller: Identity
 
 
 @dataclass(slots=True)
@@ -66,6 +82,36 @@ class CallSession(Session):
 
     def reset(self) -> None:
         """Start a new session of the protocol, if the service keeps a state for each."""
+
+    def restart(self, until: str | None = None) -> None:
+        """Start a new process with its session, if the suite started the service."""
+
+    def take_step(
+        self, step: Step, saved: dict[str, object], *, harmless: bool = False
+    ) -> Observation | None:
+        """Send a step that no recipe is judged by; return its answer, if it has one.
+
+        Raises Unanswered. ``saved``: values by name, which the step adds to.
+        """
+        name = fill_in_text(self.source, step.call.path, saved)
+        params = fill_in(self.source, step.call.body, saved)
+        caller = self.identity(step.identity)
+        answer = self.call(name, params, identity=caller, harmless=harmless)
+        values = saved_values(step.save, answer, name)
+        saved.update({} if isinstance(values, str) else values)
+        return answer
+
+    def post_step(
+        self, step: Step, saved: dict[str, object], *, harmless: bool = False
+    ) -> tuple[PostedCall, ...]:
+        """Send a step without waiting for its answer; return the call, unless it is a
+        notification. Only JSON-RPC has such steps.
+        """
+        raise NotImplementedError
+
+    def collect_step(self, call: PostedCall, *, may_fail: bool) -> Observation:
+        """Wait for the answer to a posted step."""
+        raise NotImplementedError
 
     @property
     def hears(self) -> bool:
@@ -118,10 +164,16 @@ class CallSession(Session):
 
 @dataclass(slots=True)
 class RpcSession(CallSession):
-    """One run against a JSON-RPC service."""
+    """One run against a JSON-RPC service.
+
+    ``_ping``: the last harmless call that was answered. ``_slowest``: seconds that the slowest
+    answer took; None before the first.
+    """
 
     driver: Peer
     _last: int = field(default=0, init=False)
+    _ping: Message | None = field(default=None, init=False)
+    _slowest: float | None = field(default=None, init=False)
 
     def call(
         self,
@@ -133,17 +185,36 @@ class RpcSession(CallSession):
         harmless: bool = False,
         may_fail: bool = False,
         id: object = None,
+        swift: bool = False,
     ) -> Observation:
         """Call a method, judge and record the answer.
 
-        Raises Unanswered. ``id``: None for a new number.
+        Raises Unanswered. ``id``: None for a new number. ``swift``: its answer takes no longer than
+        others.
         """
+        posted = self.make_request(name, params, identity=identity, harmless=harmless, id=id)
+        message = replace(posted, patience=self._patience() if swift else None)
+        caller = self.caller if identity is None else identity
+        observation = self._exchange(message, caller, canaries, may_fail=may_fail)[0]
+        if harmless:
+            self._ping = message
+        return observation
+
+    def make_request(
+        self,
+        name: str,
+        params: object = ABSENT,
+        *,
+        identity: Identity | None = None,
+        harmless: bool = False,
+        id: object = None,
+    ) -> Message:
+        """Return a request. ``id``: None for a new number."""
         caller = self.caller if identity is None else identity
         body = request(name, params, self.new_id() if id is None else id)
-        message = Message(
+        return Message(
             name, encode_message(body), (body["id"],), harmless=harmless, headers=caller.headers
         )
-        return self._exchange(message, caller, canaries, may_fail=may_fail)[0]
 
     def notify(
         self, name: str, params: object = ABSENT, *, harmless: bool = False
@@ -153,6 +224,90 @@ class RpcSession(CallSession):
             name, encode_message(notification(name, params)), due=False, harmless=harmless
         )
         return next(iter(self._exchange(message, self.caller, single=False)), None)
+
+    def begin_session(self, until: str | None = None) -> str | None:
+        """Send the first steps of the session; return why the service is not ready for others.
+
+        ``until``: the method of the first step that is left out.
+        """
+        saved: dict[str, object] = dict(self.constants)
+        for step in self.config.session.start:
+            if step.call.path == until:
+                break
+            answer = self.take_step(step, saved, harmless=True)
+            if answer is not None and not answer.ok:
+                problem = f"the service answered {answer} to {step.call.path} of `session`"
+                self.observations.end(problem)
+                return problem
+        return None
+
+    def take_step(
+        self, step: Step, saved: dict[str, object], *, harmless: bool = False
+    ) -> Observation | None:
+        """Send a step; return its answer, or None of a notification."""
+        if step.notification:
+            self.post_step(step, saved, harmless=harmless)
+            return None
+        return CallSession.take_step(self, step, saved, harmless=harmless)
+
+    def post_step(
+        self, step: Step, saved: dict[str, object], *, harmless: bool = False
+    ) -> tuple[PostedCall, ...]:
+        """Send a step without waiting for its answer. Raises Unanswered."""
+        name = fill_in_text(self.source, step.call.path, saved)
+        params = fill_in(self.source, step.call.body, saved)
+        if step.notification:
+            answer = self.notify(name, params, harmless=harmless)
+            if answer is not None:
+                message = f"the service answered {answer} to the notification {name}"
+                line = f"{message}; expected no answer"
+                self.observations.add([failed("rpc/notification", line, answer)])
+            return ()
+        posted = self.post_call(name, params, self.identity(step.identity), harmless=harmless)
+        if step.id is not None:
+            saved[step.id] = posted.message.ids[0]
+        return (posted,)
+
+    def post_call(
+        self,
+        name: str,
+        params: object,
+        identity: Identity | None = None,
+        *,
+        harmless: bool = False,
+    ) -> PostedCall:
+        """Call a method without waiting for its answer. Raises Unanswered."""
+        caller = self.caller if identity is None else identity
+        message = self.make_request(name, params, identity=caller, harmless=harmless)
+        asked = self.begin_exchange("jsonrpc", message.request, caller)
+        self.check_running(asked)
+        refused = self.driver.post(message)
+        if refused is not None:
+            raise self.record_missing(asked, refused)
+        return PostedCall(message, caller)
+
+    def collect_step(self, call: PostedCall, *, may_fail: bool) -> Observation:
+        """Wait for the answer to a posted step, judge and record it. Raises Unanswered."""
+        asked = self.begin_exchange("jsonrpc", call.message.request, call.caller, may_fail=may_fail)
+        return self._record_answer(call.message, asked, self.driver.collect(call.message))[0]
+
+    def restart(self, until: str | None = None) -> None:
+        """End the process, and start another one with its session. Raises Unanswered.
+
+        ``until``: the method of the first step that is left out.
+        """
+        if not isinstance(self.driver, Process):
+            return
+        asked = self.begin_exchange("jsonrpc", Message("a new process", b"").request, self.caller)
+        self.check_running(asked)
+        try:
+            self.driver.restart()
+        except OSError as error:
+            reason = f"the command cannot be started again: {error.strerror or error}"
+            raise self.record_missing(asked, NoAnswer(asked.request, "refused", reason)) from None
+        problem = self.begin_session(until)
+        if problem is not None:
+            raise Unanswered(NoAnswer(asked.request, "garbled", problem))
 
     def batch(
         self, calls: Iterable[Mapping[str, object]], *, due: bool = True, harmless: bool = False
@@ -168,12 +323,20 @@ class RpcSession(CallSession):
             due=due,
             harmless=harmless,
             headers=self.caller.headers,
+            patience=self._patience(),
         )
         return self._exchange(message, self.caller, single=False, parts=parts)
 
     def send_raw(self, what: str, body: bytes, ids: tuple[object, ...] = ()) -> Observation:
         """Send a body that is not a request. ``what`` names it in reports."""
-        message = Message(what, body, ids, harmless=True, headers=self.caller.headers)
+        message = Message(
+            what,
+            body,
+            ids,
+            harmless=True,
+            headers=self.caller.headers,
+            patience=self._patience(),
+        )
         return self._exchange(message, self.caller)[0]
 
     @property
@@ -207,7 +370,27 @@ class RpcSession(CallSession):
         """
         asked = self.begin_exchange("jsonrpc", message.request, caller, canaries, may_fail=may_fail)
         self.check_running(asked)
-        received = self.driver.send(message)
+        ping = self._new_ping() if message.due else None
+        received = self.driver.send(message, ping)
+        if ping is not None and isinstance(received, NoAnswer) and received.kind == "timeout":
+            error = self.record_missing(asked, received)
+            name = message.request.target
+            self.observations.end(
+                f"the service hangs since {name}: it does not answer {ping.method} any more either"
+            )
+            raise error
+        return self._record_answer(message, asked, received, single=single, parts=parts)
+
+    def _record_answer(
+        self,
+        message: Message,
+        asked: Exchange,
+        received: ReceivedMessage | NoAnswer,
+        *,
+        single: bool = True,
+        parts: Sequence[Mapping[str, object]] = (),
+    ) -> list[Observation]:
+        """Judge and record the answers to a message."""
         if isinstance(received, NoAnswer):
             raise self.record_missing(asked, received)
         self.observations.note_answer()
@@ -215,10 +398,8 @@ class RpcSession(CallSession):
         for body in received.between:
             self._record_event(body)
         if not received.response.body:
-            if not message.due:
-                return []
-            empty = NoAnswer(message.request, "garbled", "the answer is empty")
-            raise self.record_missing(asked, empty)
+            return []  # none was due
+        self._slowest = max(self._slowest or 0.0, received.response.elapsed)
         observations = [
             self.record(exchange, judge(self.contract, exchange))
             for exchange in _exchanges(asked, received, parts)
@@ -226,6 +407,20 @@ class RpcSession(CallSession):
         for observation in observations if single else ():
             self.add_decided(self.driver.latest, response_outcomes(observation, message.ids))
         return observations
+
+    def _patience(self) -> float | None:
+        """Seconds that an answer may take as others do; None before the first answer."""
+        if self._slowest is None:
+            return None
+        return min(self.driver.timeout, max(_SHORTEST_WAIT, _TIMES_SLOWER * self._slowest))
+
+    def _new_ping(self) -> Message | None:
+        """Return a request that was answered before, with a new id."""
+        if self._ping is None:
+            return None
+        body, id = parse_body(self._ping.body), self.new_id()
+        assert isinstance(body, dict), "the suite made this request"
+        return replace(self._ping, body=encode_message({**body, "id": id}), ids=(id,))
 
     def _record_event(self, body: bytes) -> None:
         """Record an unsolicited message as an event, which may carry an error."""

@@ -45,11 +45,15 @@ _QUOTED = 160
 
 
 class Unanswered(Exception):
-    """A request got no answer, for the reason in ``no_answer``. It ends the probe, not the run."""
+    """A request got no answer, for the reason in ``no_answer``. It ends the probe, not the run.
 
-    def __init__(self, no_answer: NoAnswer) -> None:
+    ``asked``: its exchange, if the service ignored it.
+    """
+
+    def __init__(self, no_answer: NoAnswer, asked: Exchange | None = None) -> None:
         super().__init__(no_answer.reason)
         self.no_answer = no_answer
+        self.asked = asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,14 @@ def protocol_error(body: object) -> object:
     """Return the number of a JSON-RPC error; None if the body is not one."""
     error = body.get("error") if isinstance(body, dict) else None
     return error.get("code") if isinstance(error, dict) else None
+
+
+def has_code(answer: Observation, code: str | int) -> bool:
+    """Whether an answer has a code of the taxonomy, or a number of the protocol, such as -32800."""
+    return answer.code == code or (
+        re.fullmatch(r"-?\d{1,10}", str(code)) is not None
+        and protocol_error(answer.json) == int(code)
+    )
 
 
 def parse_body(body: bytes) -> object:
@@ -302,6 +314,21 @@ def failed(
         variant=variant,
     )
     return Outcome(clause, "failed", finding=finding)
+
+
+def conclude_silence(clause: str, error: Unanswered) -> Outcome:
+    """Return the outcome of a clause for which a request got no answer: it failed if the service
+    ignored the request; otherwise it could not run.
+    """
+    if error.asked is None:
+        return Outcome(clause, "could_not_run", error.no_answer.reason)
+    name = error.asked.request.target
+    return failed(
+        clause,
+        f"the service gave no answer to {name}: {error.no_answer.reason}",
+        Observation(error.asked, Judgement((), frozenset())),
+        variant="silence",
+    )
 
 
 def lost(asked: Exchange, answer: NoAnswer, last: Observation | None, *, listens: bool) -> Outcome:

@@ -10,7 +10,12 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Canary, Exchange
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.observation import Observation, Unanswered, lost
+from faultspec_conformance.session.observation import (
+    Observation,
+    Unanswered,
+    conclude_silence,
+    lost,
+)
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import CreatedResource
 
@@ -226,8 +231,8 @@ class Observations:
 
 
 def attempt(results: Iterable[ProbeResult], *clauses: str) -> Iterator[ProbeResult]:
-    """Yield results until a request gets no answer; then each clause could not run, and the probe
-    goes on.
+    """Yield results until a request gets no answer; then each clause could not run, or failed if
+    the service ignored the request, and the probe goes on.
 
     Raises Unanswered if no other request could be answered either: a spent budget, a read-only run,
     a service that ended.
@@ -237,5 +242,6 @@ def attempt(results: Iterable[ProbeResult], *clauses: str) -> Iterator[ProbeResu
     except Unanswered as error:
         if error.no_answer.kind in ("budget", "read-only", "refused"):
             raise
-        for clause in clauses:
-            yield Outcome(clause, "could_not_run", error.no_answer.reason)
+        ignored = error.asked is not None
+        for clause in clauses or (("service/alive",) if ignored else ()):
+            yield conclude_silence(clause, error)

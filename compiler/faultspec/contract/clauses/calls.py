@@ -92,6 +92,28 @@ CLAUSES = (
         occasion="A JSON-RPC request without an id.",
         reads=("sequence", "request", "body"),
     ),
+    _rpc(
+        address="rpc/state",
+        title="A call out of order is refused with the declared code",
+        why="A client that began too early, or went on too long, must not take it for a crash.",
+        occasion="A JSON-RPC request that a declared state of the session refuses.",
+        requires=(any_surface("no surface has `states`", lambda surface: bool(surface.states)),),
+        sources=surface_sources(lambda surface: bool(surface.states)),
+    ),
+    _rpc(
+        address="rpc/end",
+        title="A process ends as it is asked to",
+        why="What is left of it goes on without anybody who could stop it.",
+        occasion="The steps that the configuration names for the end of a process.",
+        reads=("sequence",),
+    ),
+    _rpc(
+        address="rpc/output",
+        title="The standard output carries messages only",
+        why="A client takes the line for a message and closes the connection.",
+        occasion="The standard output of a process that the suite started.",
+        reads=("sequence",),
+    ),
     _mcp(
         address="mcp/is-error",
         title="A tool result is marked as an error where its code requires it",

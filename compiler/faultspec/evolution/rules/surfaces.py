@@ -423,6 +423,47 @@ def surface_bad_items(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence((*path, "bad_items"), effect)
 
 
+@evolution_rule("surface/batches", "WIRE", reads=("Protocol.batches",))
+def surface_batches(evolution: Evolution) -> Iterator[Occurrence]:
+    """Callers put several calls into one message where the service promises to take them."""
+    for path, old, new in evolution.pairs("surfaces"):
+        before, after = (
+            None if surface.protocol is None else surface.protocol.batches for surface in (old, new)
+        )
+        if before != after and None not in (old.protocol, new.protocol):
+            words = {True: "takes batches", False: "takes no batches", None: "may take batches"}
+            hurt: tuple[Audience, ...] = ("clients",) if before else ("services",)
+            effect = Effect("breaking", f"`{new.name}` {words[after]}", hurt)
+            yield Occurrence((*path, "protocol", "batches"), effect)
+
+
+@evolution_rule(
+    "surface/states",
+    "WIRE",
+    reads=(
+        "Surface.states",
+        "CallState.when",
+        "CallState.method",
+        "CallState.allows",
+        "CallState.refuses",
+        "CallState.otherwise",
+    ),
+)
+def surface_states(evolution: Evolution) -> Iterator[Occurrence]:
+    """A call that a state of the session did not refuse before fails for callers who make it."""
+    for path, old, new in evolution.pairs("surfaces"):
+        before, after = set(old.states), set(new.states)
+        if before == after:
+            continue
+        if after < before:
+            message = f"fewer calls of `{new.name}` are refused in a state of the session"
+            effect = Effect("safe", message)
+        else:
+            message = f"the calls that `{new.name}` refuses in a state of the session differ"
+            effect = Effect("breaking", message, ("clients", "services"))
+        yield Occurrence((*path, "states"), effect)
+
+
 @evolution_rule("surface/success", "WIRE", reads=("Surface.success", "DetailMember.presence"))
 def surface_success(evolution: Evolution) -> Iterator[Occurrence]:
     """Members of every success are as much a promise as those of errors."""

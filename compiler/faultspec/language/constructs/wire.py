@@ -302,10 +302,43 @@ SURFACE = Record(
                         "this taxonomy.",
                         True,
                     ),
+                    "batches": Key(
+                        Flag(),
+                        "Whether several calls may come in one message; default: either is right.",
+                    ),
                     "source": SOURCE_KEY,
                 },
             ),
             "Errors of the underlying protocol, such as JSON-RPC's parse error.",
+        ),
+        "states": Key(
+            Many(
+                Record(
+                    "a state of a session",
+                    {
+                        "when": Key(
+                            Text(
+                                r"(before|during|after) \S+",
+                                "`before`, `during` or `after`, and a method",
+                            ),
+                            "`before initialize`: until this call is answered. `during build`: as "
+                            "long as it is under way. `after shutdown`: once it is answered.",
+                            True,
+                        ),
+                        "allows": Key(
+                            Many(Text(), 1), "Methods that are not refused; all others are."
+                        ),
+                        "refuses": Key(Many(Text(), 1), "The only methods that are refused."),
+                        "otherwise": Key(
+                            Either((Text(), Integer())),
+                            "The code of the refusal, or a number of the protocol such as -32600.",
+                            True,
+                        ),
+                    },
+                ),
+                1,
+            ),
+            "JSON-RPC over standard streams: the calls that are refused in a state of the session.",
         ),
         "repeats": Key(Text(), "Another surface, whose errors are all repeated here."),
         "sink": Key(Text(), "The file or topic of the records."),

@@ -1,0 +1,155 @@
+"""Begin the session of a process over JSON-RPC, ask for calls out of order, and end it.
+
+A process keeps the state of a session, so each state and each end has a process of its own.
+"""
+
+from collections.abc import Iterator
+
+from faultspec.exchange.model import Exchange, Response
+from faultspec.language.model import CallState
+from faultspec_conformance.config import ABSENT, SampleCall, SessionEnd
+from faultspec_conformance.drivers.jsonrpc import Message
+from faultspec_conformance.drivers.stdio import Process
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.calls import UNJUDGED, RpcSession
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    has_code,
+    not_exercised,
+    passed,
+)
+from faultspec_conformance.session.observations import NotRun, ProbeResult, attempt
+from faultspec_conformance.session.placeholders import fill_in
+
+_STATE, _END, _OUTPUT = "rpc/state", "rpc/end", "rpc/output"
+
+_NO_PROCESS = "the suite did not start the service, so it has no session of its own"
+
+
+def begin(session: RpcSession) -> Iterator[ProbeResult]:
+    """Take the first steps of the session. Nothing else is sent to a service that refuses one."""
+    problem = session.begin_session()
+    if problem is not None:
+        yield NotRun(problem)
+
+
+def states(session: RpcSession) -> Iterator[ProbeResult]:
+    """Ask for calls that a state of the session refuses."""
+    declared = [state for claim in session.contract.claims for state in claim.surface.states]
+    for state in dict.fromkeys(declared):
+        if not isinstance(session.driver, Process):
+            yield not_exercised(_STATE, _NO_PROCESS)
+            continue
+        yield from attempt(_check_state(session, state), _STATE)
+    if declared and isinstance(session.driver, Process):
+        session.restart()
+
+
+def _check_state(session: RpcSession, state: CallState) -> Iterator[Outcome]:
+    name = f"{state.when} `{state.method}`"
+    calls = _refused_calls(session, state)
+    if not calls:
+        reason = f"no call under `calls` that may be sent is refused {name}"
+        yield not_exercised(_STATE, reason)
+        return
+    saved: dict[str, object] = dict(session.constants)
+    session.restart(until=state.method if state.when == "before" else None)
+    posted = None
+    begun = {step.call.path for step in session.config.session.start}
+    if state.when == "during":
+        posted = session.post_call(state.method, _params(session, state.method, saved))
+    elif state.when == "after" and state.method not in begun:
+        session.call(state.method, _params(session, state.method, saved), harmless=True)
+    for method, params in calls:
+        answer = session.call(method, params, harmless=True)
+        if has_code(answer, state.otherwise):
+            yield passed(_STATE)
+        else:
+            message = f"the service answered {answer} to {method} {name}"
+            line = f"{message}; expected {state.otherwise}"
+            yield failed(_STATE, line, answer, variant=f"{state.when} {state.method}")
+    if posted is not None:
+        session.collect_step(posted, may_fail=False)
+
+
+def _refused_calls(session: RpcSession, state: CallState) -> list[tuple[str, object]]:
+    """The calls that the state refuses, with their params: at most one that succeeds otherwise."""
+    if state.refuses:
+        return [(method, _params(session, method, {})) for method in state.refuses]
+    spared = {*state.allows, *((state.method,) if state.when == "before" else ())}
+    samples = [sample for sample in session.samples if _may_be_first(sample, spared)]
+    return [
+        (sample.call.path, fill_in(session.source, sample.call.body, session.constants))
+        for sample in samples[:1]
+    ]
+
+
+def _may_be_first(sample: SampleCall, spared: set[str]) -> bool:
+    return sample.call.path not in spared and not sample.before
+
+
+def _params(session: RpcSession, method: str, saved: dict[str, object]) -> object:
+    """The params of a method in the configuration: of its session, or of a call; else none."""
+    settings = session.config.session
+    ends = (step for end in settings.ends for step in end.steps)
+    calls = [
+        *(step.call for step in (*settings.start, *ends)),
+        *(sample.call for sample in session.config.samples),
+    ]
+    body = next((call.body for call in calls if call.path == method), ABSENT)
+    return fill_in(session.source, body, {**session.constants, **saved})
+
+
+def outputs(session: RpcSession) -> Iterator[Outcome]:
+    """Look at what the process printed between its messages."""
+    if not isinstance(session.driver, Process):
+        yield not_exercised(_OUTPUT, "the service is not on standard streams")
+    elif session.driver.strays == 0:
+        yield passed(_OUTPUT)
+    else:
+        first, number = session.driver.stray[0], session.driver.strays
+        request = Message("the standard output", b"").request
+        exchange = Exchange(
+            request, Response(None, (), first), "event", operation="the standard output"
+        )
+        more = "" if number == 1 else f": {number} in all"
+        message = f"the standard output has other lines than messages{more}"
+        yield failed(_OUTPUT, message, Observation(exchange, UNJUDGED))
+
+
+def ends(session: RpcSession) -> Iterator[ProbeResult]:
+    """End a process in each declared way."""
+    for index, end in enumerate(session.config.session.ends):
+        if index:
+            session.restart()
+        yield from attempt(_check_end(session, end), _END)
+    if not session.config.session.ends:
+        yield not_exercised(_END, "the configuration has no `session: {end: …}`")
+
+
+def _check_end(session: RpcSession, end: SessionEnd) -> Iterator[Outcome]:
+    assert isinstance(session.driver, Process), "only processes have a session"
+    saved: dict[str, object] = dict(session.constants)
+    for step in end.steps:
+        answer = session.take_step(step, saved, harmless=True)
+        if answer is not None and not answer.ok and not step.may_fail:
+            message = f"the service answered {answer} to {step.call.path}, which ends the session"
+            yield failed(_END, message, answer, variant="refused")
+            return
+    ended = session.driver.finish(end.seconds)
+    last = end.steps[-1].call.path
+    seen = Observation(
+        Exchange(Message(last, b"").request, Response(None), "jsonrpc", operation=last), UNJUDGED
+    )
+    if ended.code is None:
+        message = f"the process still runs {end.seconds:g} s after {last}"
+        yield failed(_END, message, seen, variant="runs")
+    elif ended.left:
+        message = f"{ended.left} processes that the service started still run after {last}"
+        yield failed(_END, message, seen, variant="children")
+    elif end.exit_code not in (None, ended.code):
+        message = f"the exit code after {last} is {ended.code}; expected {end.exit_code}"
+        yield failed(_END, message, seen, variant="code")
+    else:
+        yield passed(_END)
