@@ -412,6 +412,8 @@ LAWS: Mapping[str, str] = {
     "surfaces.idempotency_key": "tests/systems/test_key_places.py",
     "operations.idempotency_key": "tests/systems/test_key_places.py",
     "idempotency.refusals": "tests/probes/test_refused_replays.py",
+    "surfaces.states": "tests/systems/test_language_server.py",
+    "surfaces.protocol.batches": "tests/systems/test_language_server.py",
 }
 """Tests of relations that depend on a key and on those below it, where no sin shows it."""
 

@@ -54,6 +54,7 @@ SAMPLES = {
     "a slot such as $correlation_id": "$code",
     "a version such as 1.0.0": "1.0.0",
     "a path such as codes or codes.*.message": "codes",
+    "`before`, `during` or `after`, and a method": "before hello",
     "a number such as -32601, or a range such as -32099..-32000": "-32601",
     "a detail such as details.timeout_seconds": "details.field",
     "a slot such as $audit_id": "$code",

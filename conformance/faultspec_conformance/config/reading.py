@@ -154,7 +154,9 @@ def check_config(
 
     found: list[Diagnostic] = []
     for recipe in target.recipes:
-        if recipe.surface is None or recipe.code in known:
+        if recipe.code in known or (
+            recipe.surface is None and not _lists_number(taxonomy, recipe.code)
+        ):
             found += check_code(recipe.code, ("provoke", recipe.code))
         found += _check_recipe(recipe, known.get(recipe.code, ()), taxonomy, document)
     for name, at in _named_codes(target):
@@ -175,6 +177,17 @@ def check_config(
             found += check_code(name, (*place, "fails", name))
     found += check_audit_lookup(target, taxonomy, document)
     return sort_diagnostics(found)
+
+
+def _lists_number(taxonomy: Taxonomy, text: str) -> bool:
+    """Whether a text is a number that the taxonomy lists among those of a protocol."""
+    protocols = (surface.protocol for surface in taxonomy.surfaces.values())
+    return re.fullmatch(r"-?\d{1,10}", text) is not None and any(
+        int(text) in numbers
+        for protocol in protocols
+        if protocol is not None
+        for numbers in protocol.codes
+    )
 
 
 def _check_recipe(
@@ -305,7 +318,9 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         values=constants,
         confidential=tuple(cast(list[str], data.get("confidential", []))),
         audit=read_audit_lookup(context, data["audit"]) if "audit" in data else None,
-        session=read_session(context, data["session"]) if "session" in data else SessionConfig(),
+        session=read_session(context, data["session"])
+        if "session" in data and context.transport == "stdio"
+        else SessionConfig(),
         secrets=tuple(  # last: reading the others finds them
             dict.fromkeys((*context.secrets, *find_environment_secrets(context.environment)))
         ),

@@ -422,17 +422,21 @@ def read_session(context: ReadingContext, data: object) -> SessionConfig:
     if isinstance(data, list):
         return SessionConfig(read_steps(context, data, place))
     node = cast(Node, data)
-    written = node.get("end", [])
-    ends = written if isinstance(written, list) else [written]
+    written, at = node.get("end", []), (*place, "end")
+    ends = (
+        [((*at, index), end) for index, end in enumerate(written)]
+        if isinstance(written, list)
+        else [(at, written)]
+    )
     return SessionConfig(
         start=read_steps(context, node.get("start", []), (*place, "start")),
         replies=child_mapping(node, "replies"),
         ends=tuple(
             SessionEnd(
-                steps=read_steps(context, end["steps"], (*place, "end", index, "steps")),
+                steps=read_steps(context, end.get("steps", []), (*where, "steps")),
                 exit_code=cast(int | None, end.get("exit_code")),
-                seconds=context.positive_number(end, "seconds", (*place, "end", index), 5.0),
+                seconds=context.positive_number(end, "seconds", where, 5.0),
             )
-            for index, end in enumerate(cast(list[Node], ends))
+            for where, end in cast(list[tuple[Place, Node]], ends)
         ),
     )

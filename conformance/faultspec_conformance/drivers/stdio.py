@@ -145,7 +145,8 @@ class Process(Peer):
 
     def begin(self, message: Message) -> NoAnswer | None:
         """Write the message."""
-        self._posted.append(message)
+        if message.due:
+            self._posted.append(message)
         return self._write_message(message, self.answer_timeout)
 
     def collect(self, message: Message) -> ReceivedMessage | NoAnswer:
@@ -170,10 +171,10 @@ class Process(Peer):
         seconds: float,
     ) -> ReceivedMessage | NoAnswer:
         """The answer to a message; or why there is none."""
-        if isinstance(found, Ended | Garbled):
+        if isinstance(found, Garbled) or (isinstance(found, Ended) and message.due):
             return self._explain_end(message, found)
         self._late |= {_id_key(id) for id in message.ids}
-        answer = found[1] if found is not None else b""
+        answer = found[1] if isinstance(found, tuple) else b""
         if found is None and message.due:
             arrived = len(self._unprompted) + self._unkept
             more = f", and {arrived} messages that are not answers" if arrived else ""

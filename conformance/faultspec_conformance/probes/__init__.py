@@ -230,7 +230,7 @@ OF_A_KIND: tuple[Probe[HttpSession], ...] = tuple(
 #: The probes of every service that is called by name.
 OF_CALLS: tuple[Probe[CallSession], ...] = (
     Probe("calls", calls.samples),
-    Probe("recipes", calls.recipes, ("provoke/code", "surface/repeated")),
+    Probe("recipes", calls.recipes, ("provoke/code", "provoke/expected", "surface/repeated")),
     Probe("repeated-errors", repeats.repeated_errors, ("surface/repeated",), everywhere=True),
 )
 

@@ -5,6 +5,7 @@ protocol's numbers, a probe whose number is missing there sends nothing.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from faultspec.contract import crashes
 from faultspec.exchange.model import Canary
@@ -22,6 +23,7 @@ from faultspec_conformance.session.calls import (
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
+    conclude_silence,
     failed,
     has_code,
     not_exercised,
@@ -89,8 +91,30 @@ def parse_errors(session: RpcSession) -> Iterator[ProbeResult]:
 
 
 def invalid_requests(session: RpcSession) -> Iterator[ProbeResult]:
-    """Send JSON that is not a request."""
-    yield from _send_messages(session, "rpc/invalid-request", REQUEST, _NO_REQUESTS)
+    """Send JSON that is not a request, and a request of another version of the protocol."""
+    clause = "rpc/invalid-request"
+    yield from _send_messages(session, clause, REQUEST, _NO_REQUESTS)
+    if _reason_unlisted(session, REQUEST) is None:
+        yield from attempt(_send_other_version(session), clause)
+
+
+def _send_other_version(session: RpcSession) -> Iterator[Outcome]:
+    """Send a request whose `jsonrpc` is not "2.0" (section 4). Services that speak several versions
+    answer it.
+    """
+    clause, id = "rpc/invalid-request", session.new_id()
+    body = {**request(_NO_METHOD, {}, id), "jsonrpc": "1.0"}
+    what = "a request of version 1.0"
+    try:
+        answer = session.send_raw(what, encode_message(body), (id,))
+        outcome = _check_number(clause, answer, what, REQUEST)
+    except Unanswered as error:
+        if error.asked is None:
+            raise
+        outcome = conclude_silence(clause, error)
+    if outcome.finding is not None:
+        outcome = replace(outcome, finding=replace(outcome.finding, level="warning"))
+    yield outcome
 
 
 def _send_messages(

@@ -196,9 +196,16 @@ class RpcSession(CallSession):
         message = replace(posted, patience=self._patience() if swift else None)
         caller = self.caller if identity is None else identity
         observation = self._exchange(message, caller, canaries, may_fail=may_fail)[0]
-        if harmless:
+        if harmless and (observation.ok or swift) and name not in self._steering_methods():
             self._ping = message
         return observation
+
+    def _steering_methods(self) -> set[str]:
+        """The methods that begin and end a session, or change its state."""
+        settings = self.config.session
+        steps = (*settings.start, *(step for end in settings.ends for step in end.steps))
+        states = (state for claim in self.contract.claims for state in claim.surface.states)
+        return {*(step.call.path for step in steps), *(state.method for state in states)}
 
     def make_request(
         self,
@@ -257,11 +264,8 @@ class RpcSession(CallSession):
         name = fill_in_text(self.source, step.call.path, saved)
         params = fill_in(self.source, step.call.body, saved)
         if step.notification:
-            answer = self.notify(name, params, harmless=harmless)
-            if answer is not None:
-                message = f"the service answered {answer} to the notification {name}"
-                line = f"{message}; expected no answer"
-                self.observations.add([failed("rpc/notification", line, answer)])
+            body = encode_message(notification(name, params))
+            self._post(Message(name, body, due=False, harmless=harmless), self.caller)
             return ()
         posted = self.post_call(name, params, self.identity(step.identity), harmless=harmless)
         if step.id is not None:
@@ -279,12 +283,16 @@ class RpcSession(CallSession):
         """Call a method without waiting for its answer. Raises Unanswered."""
         caller = self.caller if identity is None else identity
         message = self.make_request(name, params, identity=caller, harmless=harmless)
+        self._post(message, caller)
+        return PostedCall(message, caller)
+
+    def _post(self, message: Message, caller: Identity) -> None:
+        """Send a message without waiting for an answer."""
         asked = self.begin_exchange("jsonrpc", message.request, caller)
         self.check_running(asked)
         refused = self.driver.post(message)
         if refused is not None:
             raise self.record_missing(asked, refused)
-        return PostedCall(message, caller)
 
     def collect_step(self, call: PostedCall, *, may_fail: bool) -> Observation:
         """Wait for the answer to a posted step, judge and record it. Raises Unanswered."""
@@ -372,11 +380,12 @@ class RpcSession(CallSession):
         self.check_running(asked)
         ping = self._new_ping() if message.due else None
         received = self.driver.send(message, ping)
-        if ping is not None and isinstance(received, NoAnswer) and received.kind == "timeout":
+        asked_again = ping is not None and self.driver.remaining > 0
+        if asked_again and isinstance(received, NoAnswer) and received.kind == "timeout":
             error = self.record_missing(asked, received)
             name = message.request.target
             self.observations.end(
-                f"the service hangs since {name}: it does not answer {ping.method} any more either"
+                f"the service hangs since {name}: it does not answer what it answered before either"
             )
             raise error
         return self._record_answer(message, asked, received, single=single, parts=parts)

@@ -1,7 +1,7 @@
 """Surfaces, codes under recipes, and successes: clauses that need no envelope."""
 
 from faultspec.contract import crashes
-from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
+from faultspec.contract.clauses.clause import HTTP, JSON_RPC, Clause, Requirement
 from faultspec.contract.clauses.constructs import HTTP_SURFACE, any_surface, surface_sources
 
 CLAUSES = (
@@ -51,12 +51,12 @@ CLAUSES = (
     ),
     Clause(
         address="provoke/expected",
-        title="The answer to a recipe has what its `expect` says",
+        title="The answer to a recipe has what the recipe says beside its code",
         why="A client acts on the details and headers of the code, not on the code alone.",
-        occasion="A recipe with `expect` that provoked its code.",
+        occasion="A recipe with `expect` that provoked its code, or one with `notifications`.",
         presupposes=("provoke/code",),
         reads=("sequence", "request", "header-values", "detail-values", "body"),
-        transports=HTTP,
+        transports=HTTP | JSON_RPC,
     ),
     Clause(
         address="provoke/parallel",
