@@ -221,6 +221,38 @@ def test_no_answer_in_time_is_a_value() -> None:
     assert kinds == {"timeout"}
 
 
+@pytest.mark.parametrize(("before", "kind"), [((OK,), "budget"), ((), "timeout")])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_wait_that_the_end_of_the_run_cuts_shows_nothing(
+    before: tuple[bytes, ...], kind: str, method: str
+) -> None:
+    """A request that is sent just before the end of the run may have been answered as fast as
+    others; a service that has answered nothing at all hangs.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as silent, answering(*before) as (base, _):
+        limits = Limits(requests=50, seconds=0.4, writes=True)
+        with HttpDriver(base, limits) as driver:
+            for _ in before:
+                assert isinstance(driver.send(Request("GET", "/")), Response)
+            driver.base = f"http://127.0.0.1:{silent.getsockname()[1]}"
+            answer = driver.send(Request(method, "/"))
+    assert isinstance(answer, NoAnswer)
+    assert answer.kind == kind
+
+
+@pytest.mark.parametrize("interim", [b"100 Continue", b"102 Processing", b"103 Early Hints"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_interim_answers_are_passed_over(interim: bytes, method: str) -> None:
+    """The answer is the final one, whatever interim ones come before it."""
+    raw = (b"HTTP/1.1 " + interim + b"\r\nLink: </a>; rel=preload\r\n\r\n") * 2
+    raw += b"HTTP/1.1 404 Not Found\r\nX-A: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    with answering(raw) as (base, _), HttpDriver(base, WRITES) as driver:
+        answer = driver.send(Request(method, "/x"))
+    assert isinstance(answer, Response), answer
+    assert (answer.status, answer.body) == (404, b"")
+    assert ("x-a", "1") in [(name.lower(), value) for name, value in answer.headers]
+
+
 def test_a_stream_that_does_not_end_is_left() -> None:
     """The body of an endless stream is what arrives within a few seconds, and the run goes on."""
     now = [0.0]

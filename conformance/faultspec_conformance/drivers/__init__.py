@@ -29,6 +29,11 @@ SILENCE = 0.3
 _SHORTEST = 0.001
 
 
+#: A wait that the end of the run cuts shows a service that hangs if it lasted so many seconds, and
+#: so many times as long as the slowest answer.
+_SHORT, _TIMES = 1.0, 3.0
+
+
 Framing = Literal["lines", "content-length"]
 """How messages on standard streams are separated."""
 
@@ -146,6 +151,7 @@ class Driver:
         self._pause = timing.get("pause", time.sleep)
         self._started = self._clock()
         self._turn_at = self._started
+        self._slowest: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -185,6 +191,21 @@ class Driver:
     def body_limit(self) -> int:
         """Bytes of the next body that are read."""
         return BODY_LIMIT if self.received < ALL_BODIES else LATER_BODY_LIMIT
+
+    def note_answer(self, seconds: float) -> None:
+        """Note how long an answer took."""
+        self._slowest = max(self._slowest or 0.0, seconds)
+
+    def report_silence(self, silence: NoAnswer, seconds: float) -> NoAnswer:
+        """A request without an answer within ``seconds``. It shows nothing about the service if the
+        end of the run cut the wait to the time that other answers took.
+        """
+        known = self._slowest
+        cut = known is not None and seconds < min(self.timeout, max(_SHORT, _TIMES * known))
+        if silence.kind != "timeout" or not cut or self.remaining > _SHORTEST:
+            return silence
+        reason = f"the budget of {self.limits.seconds:g} seconds is spent"
+        return NoAnswer(silence.request, "budget", reason)
 
     def pause(self, seconds: float) -> bool:
         """Wait, if the run has so much time left. Returns whether it had."""

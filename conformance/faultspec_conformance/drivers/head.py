@@ -2,6 +2,7 @@
 have.
 """
 
+import re
 import socket
 import ssl
 from collections.abc import Callable
@@ -12,6 +13,9 @@ from faultspec.exchange.numerals import whole_number
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE
 
 _END_OF_HEAD = b"\r\n\r\n"
+
+#: Bytes in which the heads of an answer, with those of interim ones, end.
+_LONGEST_HEAD = 256 * 1024
 
 #: Bytes that are read at once.
 _CHUNK = 64 * 1024
@@ -56,7 +60,7 @@ def _read_until_silence(
 ) -> bytes:
     raw = bytearray()
     while len(raw) < BODY_LIMIT:
-        complete = _END_OF_HEAD in raw
+        complete = _END_OF_HEAD in _final_answer(bytes(raw[:_LONGEST_HEAD]))
         left = deadline - clock()
         try:
             if left <= 0:
@@ -73,9 +77,18 @@ def _read_until_silence(
     return bytes(raw)
 
 
+def _final_answer(raw: bytes) -> bytes:
+    """An answer without the interim ones before it (RFC 9110, 15.2). 101 is final for a request
+    that asks for no other protocol.
+    """
+    while _END_OF_HEAD in raw and re.match(rb"HTTP/1\.\d 1(?!01\b)\d\d\b", raw):
+        raw = raw.partition(_END_OF_HEAD)[2]
+    return raw
+
+
 def parse_answer(raw: bytes) -> tuple[int, Headers, bytes] | None:
     """The status, the header fields and the body of an answer; None if it is not one of HTTP/1."""
-    head, separator, body = raw.partition(_END_OF_HEAD)
+    head, separator, body = _final_answer(raw).partition(_END_OF_HEAD)
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(" ", 2)
     status = whole_number(words[1]) if len(words) > 1 else None

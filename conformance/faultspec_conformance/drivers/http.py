@@ -138,6 +138,14 @@ class HttpDriver(Driver):
         if not request.target.startswith("/"):
             # Behind the base it would name another host, as in `@example.com`, or another port.
             return NoAnswer(request, "unsendable", "the target of the request is not a path")
+        seconds = self.answer_timeout
+        answer = self._transmit(request, body)
+        if isinstance(answer, NoAnswer):
+            return self.report_silence(answer, seconds)
+        self.note_answer(answer.elapsed)
+        return answer
+
+    def _transmit(self, request: Request, body: "_HeldBody | None") -> Response | NoAnswer:
         if request.method == "HEAD" and self._direct:
             return self._transmit_head(request)
         opened: list[str] = []

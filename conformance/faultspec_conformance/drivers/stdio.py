@@ -179,7 +179,9 @@ class Process(Peer):
             arrived = len(self._unprompted) + self._unkept
             more = f", and {arrived} messages that are not answers" if arrived else ""
             reason = f"no answer within {seconds:.3g} s{more}"
-            return NoAnswer(message.request, "timeout", reason)
+            silence = NoAnswer(message.request, "timeout", reason)
+            return self.report_silence(silence, seconds)
+        self.note_answer(time.monotonic() - began)
         if len(answer) > self.body_limit:
             reason = f"the answer is longer than {self.body_limit} bytes"
             return NoAnswer(message.request, "garbled", reason)
