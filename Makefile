@@ -69,6 +69,7 @@ real: $(VENV)/.user
 	$(BIN)/python examples/registry/run.py
 	$(BIN)/python examples/etcd/run.py
 	$(BIN)/python examples/moto/run.py
+	$(BIN)/python examples/lsp/run.py
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.docs.pages docs

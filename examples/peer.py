@@ -84,6 +84,30 @@ def installed(name: str, requirements: Path) -> Path:
     return commands
 
 
+def npm_installed(name: str, packages: tuple[str, ...]) -> Path:
+    """The directory of commands of packages of npm, such as `bash-language-server@5.4.3`; installed
+    only when they changed. No script of a package runs.
+    """
+    home = cache(name) / "npm"
+    done = home / "installed.txt"
+    commands = home / "node_modules" / ".bin"
+    if done.is_file() and done.read_text(encoding="utf-8") == " ".join(packages):
+        return commands
+    if shutil.which("npm") is None:
+        raise Failure("npm is missing; it comes with Node.js")
+    print(
+        f"{name}: installing {', '.join(packages)} into {home.relative_to(ROOT)}", file=sys.stderr
+    )
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    (home / "package.json").write_text('{"private": true}\n', encoding="utf-8")
+    command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    if subprocess.run([*command, *packages], cwd=home, check=False).returncode:
+        raise Failure(f"npm could not install {' and '.join(packages)}")
+    done.write_text(" ".join(packages), encoding="utf-8")
+    return commands
+
+
 def unpacked(name: str, packages: tuple[str, ...]) -> Path:
     """A directory into which packages of Debian are unpacked, not installed: nothing of the machine
     changes.

@@ -117,7 +117,7 @@ class _Pruner:
 
 
 #: Texts, one of which fits every pattern of a required key.
-_TEXTS = ("", "x", "1s", "1.0.0", "details.x", "${status}")
+_TEXTS = ("", "x", "1s", "1.0.0", "details.x", "${status}", "before x")
 
 #: Stand-ins that do not depend on the type's parameters.
 _PLAIN: Mapping[type, object] = {

@@ -131,10 +131,13 @@ class ReadingContext:
         found = dict(node)
         for key in ("query", "body", "raw", "params"):
             if key in node:
-                texts = (text for _, text in texts_in(node[key], ()))
-                self.secrets += self.variables(texts)
-                found[key] = self._expand_texts(node[key], (*place, key))
+                found[key] = self.expand_value(node[key], (*place, key))
         return found
+
+    def expand_value(self, value: object, place: Place) -> object:
+        """A value with those of the variables in its texts, which reports mask."""
+        self.secrets += self.variables(text for _, text in texts_in(value, ()))
+        return self._expand_texts(value, place)
 
     def _expand_texts(self, value: object, place: Place) -> object:
         if isinstance(value, str):

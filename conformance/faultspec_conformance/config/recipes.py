@@ -381,8 +381,8 @@ def read_samples(context: ReadingContext, data: Node) -> Iterator[SampleCall]:
     for name, value in data.items():
         place: Place = ("calls", name)
         node = cast(Node, {"request": value} if isinstance(value, str) else value)
-        invalid = cast(list[object], node.get("invalid", []))
-        context.reject_variables(invalid, (*place, "invalid"))
+        at = (*place, "invalid")
+        invalid = cast(list[object], context.expand_value(node.get("invalid", []), at))
         before = read_steps(context, node.get("before", []), (*place, "before"))
         saved = {name for step in before for name in (*step.save, step.id) if name is not None}
         known = {"unique", *context.constants, *saved}

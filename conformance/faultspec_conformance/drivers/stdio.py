@@ -177,7 +177,10 @@ class Process(Peer):
         answer = found[1] if isinstance(found, tuple) else b""
         if found is None and message.due:
             arrived = len(self._unprompted) + self._unkept
-            more = f", and {arrived} messages that are not answers" if arrived else ""
+            kinds = "1 message that is not an answer"
+            if arrived > 1:
+                kinds = f"{arrived} messages that are not answers"
+            more = f", and {kinds}" if arrived else ""
             reason = f"no answer within {seconds:.3g} s{more}"
             silence = NoAnswer(message.request, "timeout", reason)
             return self.report_silence(silence, seconds)
