@@ -39,7 +39,8 @@ def judged_server(name: str, options: list[str]) -> int:
         commands = installed("lsp", HERE / "requirements.txt")
     else:
         commands = npm_installed("lsp", PACKAGES)
-    return judged(HERE / f"{name}.yaml", {"LSP_SERVER": str(commands / SERVERS[name])}, options)
+    variables = {"LSP_SERVER": str(commands / SERVERS[name])}
+    return judged(HERE / name / "conformance.yaml", variables, options)
 
 
 if __name__ == "__main__":

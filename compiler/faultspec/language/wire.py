@@ -297,7 +297,8 @@ def _check_surface_keys(scope: Scope, name: str, data: Data) -> None:
             scope.report((*path, key), "misplaced-key", message, "remove it", on_key=True)
     if "states" in data and data["transport"] != "jsonrpc":
         message = f"surface `{name}` is not on JSON-RPC, and has no sessions"
-        scope.report((*path, "states"), "misplaced-key", message, "remove it", on_key=True)
+        at, needs = (*path, "states"), ((*path, "transport"),)
+        scope.report(at, "misplaced-key", message, "remove it", on_key=True, needs=needs)
     for key in _BATCH_KEYS:
         if key in data and "items" not in data:
             scope.report(
