@@ -1,9 +1,10 @@
-"""The MCP driver: the same answers in process and over HTTP, each deadline kept, and no thread left
-behind.
+"""The MCP driver: the same answers in process, over HTTP and over standard streams, each deadline
+kept, and no thread or process left behind.
 """
 
 import json
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +15,9 @@ import pytest
 
 from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.mcp import McpDriver, ToolAnswer
+from faultspec_conformance.drivers.processes import count_session
 from miniatures.serve import serving
+from paths import ROOT
 from support.services import service
 
 WRITES = Limits(writes=True)
@@ -22,7 +25,12 @@ WRITES = Limits(writes=True)
 
 @contextmanager
 def driver(way: str, timeout: float = 5.0, limits: Limits = WRITES) -> Iterator[McpDriver]:
-    """A driver of the coffee order, in process or over HTTP."""
+    """A driver of the coffee order, in process, over HTTP or over standard streams."""
+    if way == "process":
+        command = (sys.executable, "-c", _COFFEE)
+        with McpDriver(command, limits, cwd=str(ROOT / "tests"), timeout=timeout) as opened:
+            yield opened
+        return
     if way == "in-process":
         with McpDriver(service("theodosia").server(), limits, timeout=timeout) as opened:
             yield opened
@@ -40,7 +48,23 @@ def body_of(answer: ToolAnswer | NoAnswer) -> Any:
     return json.loads(answer.response.body)
 
 
-WAYS = pytest.mark.parametrize("way", ["in-process", "http"])
+WAYS = pytest.mark.parametrize("way", ["in-process", "http", "process"])
+
+#: The coffee order on standard streams.
+_COFFEE = """
+import anyio
+from mcp.server.stdio import stdio_server
+from support.services import service
+
+async def main():
+    server = service("theodosia").server()
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+anyio.run(main)
+"""
+
+PEER = ROOT / "tests" / "miniatures" / "mcp_peer.py"
 
 
 @WAYS
@@ -135,3 +159,45 @@ def test_the_budgets_hold() -> None:
         last = opened.tools()
         assert isinstance(last, NoAnswer)
         assert last.kind == "budget"
+
+
+@pytest.mark.parametrize(
+    ("habit", "kind", "words"),
+    [
+        ("dies", "closed", "exit code 3; its last line on standard error: panic: out of luck"),
+        ("long", "closed", "a line is longer than"),
+        ("silent", "timeout", "no answer within 0.5 s"),
+        ("stubborn", "timeout", "no answer within 0.5 s"),
+        ("floods", "timeout", "no answer within 0.5 s"),
+    ],
+)
+def test_a_process_that_misbehaves_is_ended(habit: str, kind: str, words: str) -> None:
+    """A process that ends, writes without end, floods or is silent is a value in time, and nothing
+    is left of it.
+    """
+    with McpDriver((sys.executable, str(PEER), habit), WRITES) as opened:
+        assert isinstance(opened.tools(), tuple)
+        opened.timeout = 0.5 if kind == "timeout" else 10.0
+        answer = opened.call("echo", {})
+        leader = opened._processes[-1]._process.pid
+        began = time.monotonic()
+    assert isinstance(answer, NoAnswer), answer
+    assert (answer.kind, words in answer.reason) == (kind, True), answer.reason
+    assert time.monotonic() - began < 6
+    deadline = time.monotonic() + 5
+    while count_session(leader) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert count_session(leader) == 0
+
+
+def test_other_output_of_a_process_is_counted() -> None:
+    """A line besides the messages is no answer, and is kept."""
+    with McpDriver((sys.executable, str(PEER), "prints"), WRITES) as opened:
+        assert isinstance(opened.call("echo", {}), ToolAnswer)
+        assert (opened.stray, opened.strays) == ((b"working on it",), 1)
+
+
+def test_a_command_that_is_missing_is_an_error_of_the_system() -> None:
+    """It raises OSError, as a service on standard streams does."""
+    with pytest.raises(OSError, match="no-such-command"), McpDriver(("no-such-command",), WRITES):
+        pass

@@ -388,8 +388,10 @@ _TARGET = Record(
             Text(), "The address of a JSON-RPC service, such as http://127.0.0.1:6800/jsonrpc."
         ),
         "mcp": Key(
-            Text(),
-            "The address of an MCP server (streamable HTTP), such as http://127.0.0.1:8000/mcp.",
+            Either((Text(), Many(Text(blank=True), 1))),
+            "The address of an MCP server (streamable HTTP), such as http://127.0.0.1:8000/mcp, or "
+            "the command of one that speaks on its standard streams, as a list. The command runs "
+            "in the folder of this file.",
         ),
         "command": Key(
             Many(Text(), 1),

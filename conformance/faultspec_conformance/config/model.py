@@ -530,9 +530,9 @@ class AuditLookup:
 class ServiceConfig:
     """A service, or clients to judge. Paths are absolute or relative to the working directory.
 
-    ``http``, ``jsonrpc``, ``mcp``: the address, all but one empty; or ``stdio``, a command that
-    runs in ``directory``. ``openapi``: a path under ``http``, or a URL; ``openapi_file``: a file,
-    and ``openapi_parts``: the further files of the document.
+    ``http``, ``jsonrpc``, ``mcp``: the address, all but one empty; or ``stdio`` or ``mcp_command``,
+    a command that runs in ``directory``. ``openapi``: a path under ``http``, or a URL;
+    ``openapi_file``: a file, and ``openapi_parts``: the further files of the document.
     ``taxonomy``, ``waivers``, ``path`` (the configuration itself): files. ``secrets``: values from
     the environment in requests, each with its replacement in reports. ``command`` starts the
     service, in ``directory``. ``skip``: operations that no request is sent to. ``values``:
@@ -558,6 +558,7 @@ class ServiceConfig:
     directory: str | None = None
     jsonrpc: str = ""
     mcp: str = ""
+    mcp_command: tuple[str, ...] = ()
     samples: tuple[SampleCall, ...] = ()
     command: tuple[str, ...] = ()
     upstreams: tuple[UpstreamConfig, ...] = ()
@@ -576,12 +577,15 @@ class ServiceConfig:
         """The transport of the service."""
         if self.stdio:
             return "stdio"
-        return "jsonrpc" if self.jsonrpc else "mcp" if self.mcp else "http"
+        if self.mcp or self.mcp_command:
+            return "mcp"
+        return "jsonrpc" if self.jsonrpc else "http"
 
     @property
     def address(self) -> str:
         """The address of the service, or its command."""
-        return shlex.join(self.stdio) if self.stdio else self.jsonrpc or self.mcp or self.http
+        command = self.stdio or self.mcp_command
+        return shlex.join(command) if command else self.jsonrpc or self.mcp or self.http
 
     def skip_reason(self, method: str, path: str, base: str = "") -> str | None:
         """Why no request is sent to an operation; None if `skip` does not name it."""

@@ -261,8 +261,8 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
     context.reject_variables(constants, ("values",))
     check_new_values(context, constants, ("values",))
     addresses = {name: _read_address(context, where, name) for name in ("http", "jsonrpc", "mcp")}
-    stdio, command = (
-        _read_command(context, where, ("target",), key) for key in ("stdio", "command")
+    stdio, command, mcp_command = (
+        _read_command(context, where, ("target",), key) for key in ("stdio", "command", "mcp")
     )
     identities = {
         name: _read_identity(context, name, node) for name, node in children(data, "identities")
@@ -286,6 +286,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         http=addresses["http"].rstrip("/"),
         jsonrpc=addresses["jsonrpc"],
         mcp=addresses["mcp"],
+        mcp_command=mcp_command,
         stdio=stdio,
         framing=cast(Framing, where.get("framing", "lines")),
         directory=str(context.directory),
@@ -377,7 +378,8 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
 
 def _read_command(context: ReadingContext, node: Node, place: Place, key: str) -> tuple[str, ...]:
     """The words of a command, with values from the environment."""
-    words = cast(list[str], node.get(key, []))
+    written = node.get(key, [])
+    words = cast(list[str], written if isinstance(written, list) else [])
     context.secrets += context.variables(words)
     return tuple(context.expand(word, (*place, key, index)) for index, word in enumerate(words))
 
@@ -529,7 +531,8 @@ def _read_clients(context: ReadingContext, data: object) -> Iterator[ClientConfi
 def _read_address(context: ReadingContext, where: Node, name: str) -> str:
     """One address of the service, with values from the environment; empty if it is missing."""
     place: Place = ("target", name)
-    written = str(where.get(name, ""))
+    value = where.get(name, "")
+    written = value if isinstance(value, str) else ""
     url = context.expand(written, place)
     context.secrets += find_address_secrets(url)
     path = written.partition("://")[2].partition("/")[2]  # the host is not a secret

@@ -1,4 +1,5 @@
-"""MCP through its client library: streamable HTTP, or a server object in this process.
+"""MCP through its client library: streamable HTTP, the standard streams of a process, or a server
+object in this process.
 
 The library is asynchronous. An event loop in a thread of its own runs it, and ends with the driver.
 Sessions begin with the handshake of protocol versions up to 2025-11-25, which every released server
@@ -43,6 +44,8 @@ from faultspec_conformance.drivers import (
     Timing,
 )
 from faultspec_conformance.drivers.http import HttpDriver, is_loopback_host
+from faultspec_conformance.drivers.mcp_process import open_streams
+from faultspec_conformance.drivers.piped import GRACE, LAST, PipedProcess
 
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # errors are returned as values
 
@@ -62,6 +65,9 @@ _LAST = 0.2
 _LOST = CONNECTION_CLOSED, "Connection closed"
 
 _Result = TypeVar("_Result")
+
+Command = tuple[str, ...]
+"""The words of a command that starts a server."""
 
 Local = Server[Any] | MCPServer
 """A server in this process."""
@@ -84,18 +90,44 @@ class Tool:
 
 
 class McpDriver(Driver):
-    """One MCP server, by its address or as an object. Every caller has a session of its own."""
+    """One MCP server, by its address, by its command or as an object. Every caller has a session of
+    its own; each session of a command has a process of its own. Entering starts the first process,
+    and may raise OSError.
+    """
 
-    def __init__(self, server: str | Local, limits: Limits, **timing: Unpack[Timing]) -> None:
+    def __init__(
+        self,
+        server: str | Command | Local,
+        limits: Limits,
+        *,
+        cwd: str | None = None,
+        **timing: Unpack[Timing],
+    ) -> None:
         super().__init__(limits, **timing)
         self._server = server
+        self._cwd = cwd
+        self._processes: list[PipedProcess] = []
+        self._next: PipedProcess | None = None
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
         self._sessions: dict[Headers, tuple[Client, AbstractContextManager[object]]] = {}
 
     def __enter__(self) -> Self:
+        if isinstance(self._server, tuple):
+            self._next = self._start_process(self._server)
         self._portal = self._stack.enter_context(start_blocking_portal())
         return self
+
+    @property
+    def stray(self) -> tuple[bytes, ...]:
+        """The first outputs of all processes besides their messages."""
+        return next((process.stray for process in self._processes if process.strays), ())
+
+    @property
+    def strays(self) -> int | None:
+        """How many such outputs there are; None without a process."""
+        counts = [process.strays for process in self._processes]
+        return sum(counts) if counts else None
 
     def close(self) -> None:
         """End the sessions, then the event loop with its tasks."""
@@ -108,11 +140,13 @@ class McpDriver(Driver):
             with suppress(Exception):  # the loop may have ended by itself
                 portal.call(portal.stop, True)
             self._stack.close()
+            self._end_processes()
 
     def begin(self) -> None:
         """End every session, so that the next call begins a new one."""
         if self._portal is not None:
             self._hang_up()
+            self._end_processes()
 
     def listens(self) -> bool:
         """Whether the server accepts connections."""
@@ -197,7 +231,8 @@ class McpDriver(Driver):
             return NoAnswer(request, "timeout", f"no answer within {seconds:g} s")
         except MCPError as error:
             if (error.code, error.message) == _LOST:
-                return NoAnswer(request, "closed", "the answer broke off, or is longer than 4 MB")
+                why = "the answer broke off, or is longer than 4 MB"
+                return NoAnswer(request, "closed", self._explain_end() if self._processes else why)
             data = {} if error.data is None else {"data": error.data}
             envelope = {
                 "jsonrpc": "2.0",
@@ -212,10 +247,16 @@ class McpDriver(Driver):
                 request, "garbled", f"the answer is not one of MCP: {where}: {first['msg']}"
             )
         except Exception as error:  # any error of a transport: the run goes on
-            cause = _cause(error)
-            refused = isinstance(cause, httpx2.ConnectError)
-            text = f"{type(cause).__name__}: {cause}"
-            return NoAnswer(request, "refused" if refused else "closed", text)
+            return self._describe_loss(request, error)
+
+    def _describe_loss(self, request: Request, error: Exception) -> NoAnswer:
+        """A request whose connection failed."""
+        if self._processes:
+            return NoAnswer(request, "closed", self._explain_end())
+        cause = _cause(error)
+        refused = isinstance(cause, httpx2.ConnectError)
+        text = f"{type(cause).__name__}: {cause}"
+        return NoAnswer(request, "refused" if refused else "closed", text)
 
     def _session(self, headers: Headers) -> Client:
         known = self._sessions.get(headers)
@@ -223,11 +264,32 @@ class McpDriver(Driver):
             return known[0]
         assert self._portal is not None
         entered = self._portal.wrap_async_context_manager(
-            _connect(self._server, headers, self.timeout + _BEYOND)
+            _connect(self._transport_server(), headers, self.timeout + _BEYOND)
         )
         client = entered.__enter__()
         self._sessions[headers] = client, entered
         return client
+
+    def _transport_server(self) -> str | PipedProcess | Local:
+        """The server of the next session: of a command, a process of its own."""
+        if not isinstance(self._server, tuple):
+            return self._server
+        process, self._next = self._next, None
+        return process or self._start_process(self._server)
+
+    def _start_process(self, command: Command) -> PipedProcess:
+        process = PipedProcess(command, "lines", self._cwd)
+        self._processes.append(process)
+        return process
+
+    def _explain_end(self) -> str:
+        """How the last process ended, or why its output cannot be read."""
+        process = self._processes[-1]
+        return process.describe_end(max(LAST, min(GRACE, self.remaining)))
+
+    def _end_processes(self) -> None:
+        for process in self._processes:
+            process.close(max(LAST, min(GRACE, self.remaining / 3)))
 
     def _run(
         self, ask: Callable[[Client], Coroutine[Any, Any, _Result]], client: Client
@@ -257,7 +319,9 @@ def _leave(entered: AbstractContextManager[object]) -> None:
 
 
 @asynccontextmanager
-async def _connect(server: str | Local, headers: Headers, seconds: float) -> AsyncIterator[Client]:
+async def _connect(
+    server: str | PipedProcess | Local, headers: Headers, seconds: float
+) -> AsyncIterator[Client]:
     async with AsyncExitStack() as stack:
         transport: Any = server
         if isinstance(server, str):
@@ -272,6 +336,8 @@ async def _connect(server: str | Local, headers: Headers, seconds: float) -> Asy
             transport = streamable_http_client(
                 server, http_client=await stack.enter_async_context(http)
             )
+        elif isinstance(server, PipedProcess):
+            transport = open_streams(server)
         client = Client(transport, mode="legacy", cache=None, read_timeout_seconds=seconds)
         yield await stack.enter_async_context(client)
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from faultspec.language.values import shorten
 from faultspec_conformance.drivers import Framing
 from faultspec_conformance.drivers.framing import Garbled, Stray, frame_message, read_messages
 from faultspec_conformance.drivers.processes import count_session, keep_end
@@ -30,6 +31,9 @@ _KEPT_STRAYS, _LONGEST_STRAY = 5, 2000
 
 #: Seconds between two looks at them.
 _PAUSE = 0.02
+
+#: Characters at the end of the standard error that a report quotes.
+_QUOTED = 200
 
 #: Bytes at the end of the standard error that are kept.
 _TAIL = 4096
@@ -121,12 +125,20 @@ class PipedProcess:
         code = self._process.poll()
         return Ending(code, 0 if code is None else count_session(self._process.pid))
 
-    def last_words(self, seconds: float) -> tuple[int | None, str]:
-        """The exit code of an ended process, and the last line of its standard error."""
+    def describe_end(self, seconds: float) -> str:
+        """Why no message can come any more: how the process ended, with the last line of its
+        standard error, or why its output cannot be read. ``seconds``: for it to end.
+        """
+        if isinstance(self._over, Garbled):
+            return str(self._over)
         self._wait_for_end(seconds)
         self._listener.join(seconds)
         lines = self._stderr.decode("utf-8", "replace").strip().splitlines()
-        return self._process.poll(), lines[-1] if lines else ""
+        code = self._process.poll()
+        what = "its output ended" if code is None else f"the process ended with exit code {code}"
+        if not lines:
+            return what
+        return f"{what}; its last line on standard error: {shorten(lines[-1], _QUOTED)}"
 
     def close(self, grace: float) -> None:
         """End the process: close its input, then send SIGTERM, then kill it and its children.

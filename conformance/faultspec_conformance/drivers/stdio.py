@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Self, Unpack
 
 from faultspec.exchange.model import Response
-from faultspec.language.values import shorten
 from faultspec_conformance.drivers import SILENCE, Framing, Limits, NoAnswer, Timing
 from faultspec_conformance.drivers.framing import Garbled, parse_message
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage, report_ignored
@@ -24,9 +23,6 @@ _OUTGOING = 1000
 
 #: Characters of an id that a refusal repeats: ids are short, and refusals wait in memory.
 _LONGEST_ID = 1000
-
-#: Characters at the end of the standard error that a report quotes.
-_QUOTED = 200
 
 
 class Process(Peer):
@@ -236,10 +232,8 @@ class Process(Peer):
     def _explain_end(self, message: Message, over: Ended | Garbled) -> NoAnswer:
         if isinstance(over, Garbled):
             return NoAnswer(message.request, "garbled", str(over))
-        code, line = self._running.last_words(max(LAST, min(GRACE, self.remaining)))
-        what = "its output ended" if code is None else f"the process ended with exit code {code}"
-        quote = f"; its last line on standard error: {shorten(line, _QUOTED)}" if line else ""
-        return NoAnswer(message.request, "closed", what + quote)
+        reason = self._running.describe_end(max(LAST, min(GRACE, self.remaining)))
+        return NoAnswer(message.request, "closed", reason)
 
     def _keep(self, received: bytes) -> None:
         """Keep an unprompted message, if there is room for it."""

@@ -250,9 +250,11 @@ OF_JSONRPC: tuple[Probe[RpcSession], ...] = (
 BEGIN_SESSION: Probe[RpcSession] = Probe("session", rpc_sessions.begin, everywhere=True)
 
 #: The probes of a JSON-RPC service that come after all others.
-END_SESSION: tuple[Probe[RpcSession], ...] = (
-    Probe("ends", rpc_sessions.ends, ("rpc/end",)),
-    Probe("outputs", rpc_sessions.outputs, ("rpc/output",), everywhere=True),
+END_SESSION: tuple[Probe[RpcSession], ...] = (Probe("ends", rpc_sessions.ends, ("rpc/end",)),)
+
+#: The last probe of every service that is called by name.
+OUTPUTS: Probe[CallSession] = Probe(
+    "outputs", rpc_sessions.outputs, ("rpc/output",), everywhere=True
 )
 
 #: The probes of a JSON-RPC service that repeat what its recipes provoked.

@@ -11,7 +11,7 @@ from faultspec_conformance.config import ABSENT, SampleCall, SessionEnd
 from faultspec_conformance.drivers.jsonrpc import Message
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.calls import UNJUDGED, RpcSession
+from faultspec_conformance.session.calls import UNJUDGED, CallSession, RpcSession
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
@@ -105,14 +105,15 @@ def _params(session: RpcSession, method: str, saved: dict[str, object]) -> objec
     return fill_in(session.source, body, {**session.constants, **saved})
 
 
-def outputs(session: RpcSession) -> Iterator[Outcome]:
+def outputs(session: CallSession) -> Iterator[Outcome]:
     """Look at what the process printed between its messages."""
-    if not isinstance(session.driver, Process):
+    output = session.stray_output
+    if output is None:
         yield not_exercised(_OUTPUT, "the service is not on standard streams")
-    elif session.driver.strays == 0:
+    elif output[1] == 0:
         yield passed(_OUTPUT)
     else:
-        first, number = session.driver.stray[0], session.driver.strays
+        (first, *_), number = output
         request = Message("the standard output", b"").request
         exchange = Exchange(
             request, Response(None, (), first), "event", operation="the standard output"

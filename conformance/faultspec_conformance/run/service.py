@@ -30,6 +30,7 @@ from faultspec_conformance.probes import (
     OF_FAILURES,
     OF_JSONRPC,
     OF_MCP,
+    OUTPUTS,
     PROBES,
     UNITS,
     Probe,
@@ -305,7 +306,7 @@ def judge_calls(
     try:
         with create_driver(target) as driver:
             # A process that ended at once says why when it is called.
-            if not driver.listens() and not isinstance(driver, Process):
+            if not driver.listens() and not isinstance(driver, Process) and not target.mcp_command:
                 return Unreachable(f"cannot connect to {target.address}")
             options.announce("deadline", driver.remaining)
             closing = RunDeadline(driver.remaining + _CLOSING)
@@ -417,6 +418,8 @@ def create_driver(target: ServiceConfig) -> "Peer | McpDriver":
     # The library is an optional extra.
     from faultspec_conformance.drivers.mcp import McpDriver
 
+    if target.mcp_command:
+        return McpDriver(target.mcp_command, target.limits, cwd=target.directory)
     return McpDriver(target.mcp, target.limits)
 
 
@@ -430,9 +433,9 @@ def start_call_session(
     if isinstance(driver, Peer):
         rpc = RpcSession(rules, target, driver)
         first: tuple[Probe[RpcSession], ...] = (BEGIN_SESSION, samples, *OF_JSONRPC, recipes)
-        return rpc, _parts(rpc, (*first, *OF_FAILURES, *after, *END_SESSION), options)
+        return rpc, _parts(rpc, (*first, *OF_FAILURES, *after, *END_SESSION, OUTPUTS), options)
     tools = ToolSession(rules, target, driver)
-    return tools, _parts(tools, (samples, *OF_MCP, recipes, *after), options)
+    return tools, _parts(tools, (samples, *OF_MCP, recipes, *after, OUTPUTS), options)
 
 
 def _parts(

@@ -114,6 +114,13 @@ class CallSession(Session):
         raise NotImplementedError
 
     @property
+    def stray_output(self) -> tuple[tuple[bytes, ...], int] | None:
+        """The first outputs of the process besides its messages, and how many there are; None
+        without a process.
+        """
+        return None
+
+    @property
     def hears(self) -> bool:
         """Whether unsolicited messages of the service arrive."""
         return False
@@ -348,6 +355,13 @@ class RpcSession(CallSession):
         return self._exchange(message, self.caller)[0]
 
     @property
+    def stray_output(self) -> tuple[tuple[bytes, ...], int] | None:
+        """The first outputs of the process besides its messages, and how many there are."""
+        if not isinstance(self.driver, Process):
+            return None
+        return self.driver.stray, self.driver.strays
+
+    @property
     def hears(self) -> bool:
         """Whether unsolicited messages of the service arrive."""
         return self.driver.hears
@@ -478,6 +492,12 @@ class ToolSession(CallSession):
         if not judged and judgement.code is None:
             judgement = _leaks_only(judgement)
         return self.record(exchange, judgement)
+
+    @property
+    def stray_output(self) -> tuple[tuple[bytes, ...], int] | None:
+        """The first outputs of the processes besides their messages, and how many there are."""
+        strays = self.driver.strays
+        return None if strays is None else (self.driver.stray, strays)
 
     def schemas(self) -> Mapping[str, Mapping[str, object]]:
         """Return the schema of the arguments of each tool that the server lists; empty if it lists

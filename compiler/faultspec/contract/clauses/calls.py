@@ -113,6 +113,8 @@ CLAUSES = (
         why="A client takes the line for a message and closes the connection.",
         occasion="The standard output of a process that the suite started.",
         reads=("sequence",),
+        requires=(),
+        transports=JSON_RPC | MCP,
     ),
     _mcp(
         address="mcp/is-error",
