@@ -70,6 +70,7 @@ real: $(VENV)/.user
 	$(BIN)/python examples/etcd/run.py
 	$(BIN)/python examples/moto/run.py
 	$(BIN)/python examples/lsp/run.py
+	$(BIN)/python examples/mcp/run.py
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.docs.pages docs

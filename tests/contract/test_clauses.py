@@ -153,6 +153,8 @@ def test_clauses_without_a_requirement_need_no_construct() -> None:
     assert {address for address in free if not address.startswith("document/")} == {
         "surface/known",
         "service/alive",
+        "rpc/output",
+        "mcp/output-schema",
         "service/no-crash",
         "provoke/code",
         "provoke/expected",

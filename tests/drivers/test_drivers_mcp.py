@@ -191,7 +191,7 @@ def test_a_process_that_misbehaves_is_ended(habit: str, kind: str, words: str) -
 
 
 def test_other_output_of_a_process_is_counted() -> None:
-    """A line besides the messages is no answer, and is kept."""
+    """A line besides the messages is not taken for an answer, and is kept."""
     with McpDriver((sys.executable, str(PEER), "prints"), WRITES) as opened:
         assert isinstance(opened.call("echo", {}), ToolAnswer)
         assert (opened.stray, opened.strays) == ((b"working on it",), 1)

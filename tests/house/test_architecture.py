@@ -293,7 +293,10 @@ def test_two_modules_know_the_mcp_library() -> None:
     """It is an extra of its own, so a run over HTTP must not need it: only the driver has its
     client, and only the command `faultspec mcp` has its server.
     """
-    assert importers("mcp", "httpx2", "anyio") == {"drivers/mcp.py"}
+    assert importers("mcp", "httpx2", "anyio") == {
+        "drivers/mcp.py",
+        "drivers/mcp_process.py",
+    }
     server = {
         path.relative_to(COMPILER).as_posix()
         for path in modules(COMPILER)

@@ -114,7 +114,7 @@ class _Checker(NamedTuple):
         self, schema: Schema, value: object, path: tuple[Step, ...]
     ) -> Iterator[ValueProblem]:
         if schema.opaque is not None:
-            yield from _check_imported(schema.opaque, value, path)
+            yield from imported_problems(schema.opaque, value, path)
         if schema.types and not any(is_type(value, name) for name in schema.types):
             wanted = " or ".join(_TYPE_NAMES[name] for name in schema.types)
             yield _value_problem(path, value, wanted, "type")
@@ -300,7 +300,12 @@ def _one_of(values: Iterable[object]) -> str:
 # Imported schemas
 
 
-def _check_imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator[ValueProblem]:
+def imported_problems(
+    schema: Any, value: Any, path: tuple[Step, ...] = ()
+) -> Iterator[ValueProblem]:
+    """The places where a value breaks a JSON Schema of somebody else. Expressions are bounded, and
+    no reference is fetched.
+    """
     # Imported here, because most taxonomies do not need them.
     import jsonschema
     import referencing

@@ -393,6 +393,11 @@ _TARGET = Record(
             "the command of one that speaks on its standard streams, as a list. The command runs "
             "in the folder of this file.",
         ),
+        "revision": Key(
+            Choice(("2025-11-25", "2026-07-28")),
+            "The revision of MCP to speak. Default: the handshake of 2025-11-25, in which the "
+            "server may choose an earlier one.",
+        ),
         "command": Key(
             Many(Text(), 1),
             "The command that starts a service over HTTP, in the folder of this file, as a list: "

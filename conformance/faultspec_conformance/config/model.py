@@ -12,7 +12,7 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.model import Path as Place
 from faultspec.exchange.model import Headers
 from faultspec.source import Document
-from faultspec_conformance.drivers import Framing, Limits
+from faultspec_conformance.drivers import Framing, Limits, Revision
 
 Transport = Literal["http", "jsonrpc", "stdio", "mcp"]
 """``jsonrpc`` is JSON-RPC over HTTP, ``stdio`` JSON-RPC over the standard streams of a process."""
@@ -559,6 +559,7 @@ class ServiceConfig:
     jsonrpc: str = ""
     mcp: str = ""
     mcp_command: tuple[str, ...] = ()
+    revision: Revision = "2025-11-25"
     samples: tuple[SampleCall, ...] = ()
     command: tuple[str, ...] = ()
     upstreams: tuple[UpstreamConfig, ...] = ()

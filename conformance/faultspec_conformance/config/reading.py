@@ -69,7 +69,7 @@ from faultspec_conformance.config.recipes import (
     read_session,
 )
 from faultspec_conformance.config.requests import check_new_values, read_call, read_request_line
-from faultspec_conformance.drivers import Framing, Limits
+from faultspec_conformance.drivers import Framing, Limits, Revision
 
 _TRANSPORTS: tuple[Transport, ...] = ("http", "jsonrpc", "stdio", "mcp")
 
@@ -287,6 +287,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         jsonrpc=addresses["jsonrpc"],
         mcp=addresses["mcp"],
         mcp_command=mcp_command,
+        revision=cast(Revision, where.get("revision", "2025-11-25")),
         stdio=stdio,
         framing=cast(Framing, where.get("framing", "lines")),
         directory=str(context.directory),
@@ -360,10 +361,14 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
     if transport == "http" and "calls" in data:
         hint = "over HTTP, write `resources`; the OpenAPI document names the other calls"
         report(("calls",), "`calls` belongs to JSON-RPC and MCP", hint)
-    if transport != "stdio" and "session" in data:
-        report(("session",), "`session` belongs to services on standard streams")
-    if transport != "stdio" and "framing" in where:
-        report(("target", "framing"), "`framing` belongs to services on standard streams")
+    for key, holder, own, services in (
+        ("session", data, "stdio", "services on standard streams"),
+        ("framing", where, "stdio", "services on standard streams"),
+        ("revision", where, "mcp", "MCP servers"),
+    ):
+        if transport != own and key in holder:
+            place: Place = (key,) if holder is data else ("target", key)
+            report(place, f"`{key}` belongs to {services}")
     for name in ("resources", "skip", "sweep", "confidential", "audit", "paths"):
         if transport != "http" and name in data:
             report((name,), f"`{name}` belongs to services over HTTP")

@@ -37,6 +37,11 @@ _SHORT, _TIMES = 1.0, 3.0
 Framing = Literal["lines", "content-length"]
 """How messages on standard streams are separated."""
 
+Revision = Literal["2025-11-25", "2026-07-28"]
+"""A revision of the Model Context Protocol. The earlier one stands for all that it can agree on in
+its handshake.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:

@@ -2,8 +2,8 @@
 object in this process.
 
 The library is asynchronous. An event loop in a thread of its own runs it, and ends with the driver.
-Sessions begin with the handshake of protocol versions up to 2025-11-25, which every released server
-has. Servers with states keep them in the session.
+By default sessions begin with the handshake of revisions up to 2025-11-25, which every released
+server has. Servers with states keep them in the session. Revision 2026-07-28 has no handshake.
 """
 
 import json
@@ -31,6 +31,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.types import CONNECTION_CLOSED, CallToolRequest, CallToolRequestParams
+from mcp.types import Request as McpRequest
 from pydantic import TypeAdapter, ValidationError
 
 from faultspec.exchange.decoding import UndecodableBody, content_codings, decode_content
@@ -41,6 +42,7 @@ from faultspec_conformance.drivers import (
     Driver,
     Limits,
     NoAnswer,
+    Revision,
     Timing,
 )
 from faultspec_conformance.drivers.http import HttpDriver, is_loopback_host
@@ -50,6 +52,9 @@ from faultspec_conformance.drivers.piped import GRACE, LAST, PipedProcess
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # errors are returned as values
 
 _RAW: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
+
+#: A request whose params are sent as they are.
+_MethodCall = McpRequest[dict[str, Any], str]
 
 #: Seconds that the library gets beyond our own deadline, so that ours is the one that is reported.
 _BEYOND = 5.0
@@ -65,6 +70,14 @@ _LAST = 0.2
 _LOST = CONNECTION_CLOSED, "Connection closed"
 
 _Result = TypeVar("_Result")
+
+PROTOCOL_METHODS = frozenset(
+    {
+        *("ping", "resources/list", "resources/templates/list", "resources/read"),
+        *("prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "tools/list"),
+    }
+)
+"""Methods that are called as they are. Every other name is that of a tool."""
 
 Command = tuple[str, ...]
 """The words of a command that starts a server."""
@@ -83,16 +96,20 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that the server lists."""
+    """A tool that the server lists. ``output``: the schema of its structured content, if it has
+    one.
+    """
 
     name: str
     schema: Mapping[str, object]
+    output: Mapping[str, object] | None = None
 
 
 class McpDriver(Driver):
     """One MCP server, by its address, by its command or as an object. Every caller has a session of
     its own; each session of a command has a process of its own. Entering starts the first process,
-    and may raise OSError.
+    and may raise OSError. ``revision``: the newest of the specification that it offers.
+    ``spoken``: the one that the server has chosen; None before the first session.
     """
 
     def __init__(
@@ -101,11 +118,14 @@ class McpDriver(Driver):
         limits: Limits,
         *,
         cwd: str | None = None,
+        revision: Revision = "2025-11-25",
         **timing: Unpack[Timing],
     ) -> None:
         super().__init__(limits, **timing)
         self._server = server
         self._cwd = cwd
+        self._revision = revision
+        self.spoken: str | None = None
         self._processes: list[PipedProcess] = []
         self._next: PipedProcess | None = None
         self._stack = ExitStack()
@@ -117,6 +137,11 @@ class McpDriver(Driver):
             self._next = self._start_process(self._server)
         self._portal = self._stack.enter_context(start_blocking_portal())
         return self
+
+    @property
+    def protocol_methods(self) -> frozenset[str]:
+        """The methods that are called as they are."""
+        return PROTOCOL_METHODS
 
     @property
     def stray(self) -> tuple[bytes, ...]:
@@ -166,12 +191,15 @@ class McpDriver(Driver):
         *,
         harmless: bool = False,
     ) -> ToolAnswer | NoAnswer:
-        """Call a tool. Unless it is ``harmless``, it may write."""
+        """Call a tool, or a method of the protocol. Unless it is ``harmless``, it may write."""
         request = Request("POST", tool, headers, _json(arguments))
-        params = CallToolRequestParams(name=tool, arguments=dict(arguments))
+        call: McpRequest[Any, Any] = _MethodCall(method=tool, params=dict(arguments))
+        if tool not in PROTOCOL_METHODS:
+            params = CallToolRequestParams(name=tool, arguments=dict(arguments))
+            call = CallToolRequest(params=params)
 
         async def ask(client: Client) -> dict[str, Any]:
-            call, seconds = CallToolRequest(params=params), self.timeout + _BEYOND
+            seconds = self.timeout + _BEYOND
             return await client.session.send_request(call, _RAW, seconds)  # type: ignore[type-var]  # unchanged
 
         return self._exchange(request, ask, writes=not harmless)
@@ -182,7 +210,9 @@ class McpDriver(Driver):
 
         async def ask(client: Client) -> dict[str, Any]:
             listed = await client.list_tools()
-            found.extend(Tool(tool.name, tool.input_schema) for tool in listed.tools)
+            found.extend(
+                Tool(tool.name, tool.input_schema, tool.output_schema) for tool in listed.tools
+            )
             return {}
 
         answer = self._exchange(Request("POST", "tools/list", headers), ask, writes=False)
@@ -264,9 +294,10 @@ class McpDriver(Driver):
             return known[0]
         assert self._portal is not None
         entered = self._portal.wrap_async_context_manager(
-            _connect(self._transport_server(), headers, self.timeout + _BEYOND)
+            _connect(self._transport_server(), headers, self.timeout + _BEYOND, self._revision)
         )
         client = entered.__enter__()
+        self.spoken = client.protocol_version
         self._sessions[headers] = client, entered
         return client
 
@@ -320,7 +351,7 @@ def _leave(entered: AbstractContextManager[object]) -> None:
 
 @asynccontextmanager
 async def _connect(
-    server: str | PipedProcess | Local, headers: Headers, seconds: float
+    server: str | PipedProcess | Local, headers: Headers, seconds: float, revision: Revision
 ) -> AsyncIterator[Client]:
     async with AsyncExitStack() as stack:
         transport: Any = server
@@ -338,7 +369,8 @@ async def _connect(
             )
         elif isinstance(server, PipedProcess):
             transport = open_streams(server)
-        client = Client(transport, mode="legacy", cache=None, read_timeout_seconds=seconds)
+        mode = "legacy" if revision == "2025-11-25" else revision
+        client = Client(transport, mode=mode, cache=None, read_timeout_seconds=seconds)
         yield await stack.enter_async_context(client)
 
 

@@ -47,6 +47,7 @@ from faultspec_conformance.probes import (
     rpc_sessions,
     streams,
     tenancy,
+    tool_outputs,
     unusual_writes,
     upstream_codes,
     upstreams,
@@ -252,7 +253,10 @@ BEGIN_SESSION: Probe[RpcSession] = Probe("session", rpc_sessions.begin, everywhe
 #: The probes of a JSON-RPC service that come after all others.
 END_SESSION: tuple[Probe[RpcSession], ...] = (Probe("ends", rpc_sessions.ends, ("rpc/end",)),)
 
-#: The last probe of every service that is called by name.
+#: The last probes of an MCP server, and of every service that is called by name.
+OUTPUT_SCHEMAS: Probe[ToolSession] = Probe(
+    "output-schemas", tool_outputs.output_schemas, (tool_outputs.CLAUSE,), everywhere=True
+)
 OUTPUTS: Probe[CallSession] = Probe(
     "outputs", rpc_sessions.outputs, ("rpc/output",), everywhere=True
 )

@@ -13,6 +13,7 @@ from faultspec_conformance.session.calls import ToolSession
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
+    has_code,
     not_exercised,
     passed,
     point,
@@ -71,15 +72,16 @@ def invalid_arguments(session: ToolSession) -> Iterator[ProbeResult]:
         reason = "the configuration has no call under `calls` that may be sent"
         yield not_exercised(_ARGUMENTS, reason)
         return
-    schemas = session.schemas()
+    schemas = {name: tool.schema for name, tool in session.tools().items()}
     source = sampling.ValueSource({}, session.source.random)
     tried: set[str] = set()
     for sample in session.samples:
         tool = sample.call.path
-        for arguments in (invalid.params for invalid in sample.invalid):
+        for invalid in sample.invalid:
             what = "arguments that the configuration calls invalid"
-            value = fill_in(session.source, arguments, session.constants)
-            yield from attempt(_check_refused(session, sample, what, value), _ARGUMENTS)
+            value = fill_in(session.source, invalid.params, session.constants)
+            results = _check_refused(session, sample, what, value, invalid.code)
+            yield from attempt(results, _ARGUMENTS)
         if tool in tried or tool not in schemas:
             continue
         tried.add(tool)
@@ -95,13 +97,25 @@ def invalid_arguments(session: ToolSession) -> Iterator[ProbeResult]:
 
 
 def _check_refused(
-    session: ToolSession, sample: SampleCall, what: str, arguments: object
+    session: ToolSession,
+    sample: SampleCall,
+    what: str,
+    arguments: object,
+    code: str | int | None = None,
 ) -> Iterator[Outcome]:
+    """Check that arguments are refused, with a ``code`` if the configuration names it."""
     session.reset()
     answer = session.call(sample.call.path, arguments, harmless=sample.safe, judged=False)
+    if code is not None:
+        message = f"`{sample.call.path}`: {what}: the service answered {answer}; expected {code}"
+        known = has_code(answer, code)
+        yield passed(_ARGUMENTS) if known else failed(_ARGUMENTS, message, answer, variant="named")
+        return
     number, claim = protocol_error(answer.json), session.contract.claim(answer.exchange)
     subject = f"`{sample.call.path}`: {what}"
-    unclaimed = number is None and claim is None and _is_marked(answer)
+    # Errors of no surface, and of one whose errors have a text alone, have no code.
+    codeless = claim is None or not claim.surface.envelopes
+    unclaimed = number is None and codeless and _is_marked(answer)
     if number == _INVALID or answer.code is not None or unclaimed:
         yield passed(_ARGUMENTS)
     elif number == _INTERNAL:

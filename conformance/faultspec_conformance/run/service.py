@@ -30,6 +30,7 @@ from faultspec_conformance.probes import (
     OF_FAILURES,
     OF_JSONRPC,
     OF_MCP,
+    OUTPUT_SCHEMAS,
     OUTPUTS,
     PROBES,
     UNITS,
@@ -418,9 +419,12 @@ def create_driver(target: ServiceConfig) -> "Peer | McpDriver":
     # The library is an optional extra.
     from faultspec_conformance.drivers.mcp import McpDriver
 
-    if target.mcp_command:
-        return McpDriver(target.mcp_command, target.limits, cwd=target.directory)
-    return McpDriver(target.mcp, target.limits)
+    return McpDriver(
+        target.mcp_command or target.mcp,
+        target.limits,
+        cwd=target.directory,
+        revision=target.revision,
+    )
 
 
 def start_call_session(
@@ -435,7 +439,8 @@ def start_call_session(
         first: tuple[Probe[RpcSession], ...] = (BEGIN_SESSION, samples, *OF_JSONRPC, recipes)
         return rpc, _parts(rpc, (*first, *OF_FAILURES, *after, *END_SESSION, OUTPUTS), options)
     tools = ToolSession(rules, target, driver)
-    return tools, _parts(tools, (samples, *OF_MCP, recipes, *after, OUTPUTS), options)
+    begun: tuple[Probe[ToolSession], ...] = (samples, *OF_MCP, recipes, *after)
+    return tools, _parts(tools, (*begun, OUTPUT_SCHEMAS, OUTPUTS), options)
 
 
 def _parts(

@@ -33,7 +33,7 @@ from faultspec_conformance.session.placeholders import fill_in, fill_in_text
 from faultspec_conformance.session.saved import saved_values
 
 if TYPE_CHECKING:
-    from faultspec_conformance.drivers.mcp import McpDriver, ToolAnswer
+    from faultspec_conformance.drivers.mcp import McpDriver, Tool, ToolAnswer
 
 #: The judgement of an exchange that the taxonomy says nothing about.
 UNJUDGED = Judgement((), frozenset())
@@ -489,9 +489,15 @@ class ToolSession(CallSession):
         transport: Literal["jsonrpc", "mcp"] = "jsonrpc" if answered.protocol else "mcp"
         exchange = replace(asked, response=answered.response, transport=transport)
         judgement = judge(self.contract, exchange)
-        if not judged and judgement.code is None:
+        of_protocol = name in self.driver.protocol_methods
+        if (of_protocol or not judged) and judgement.code is None:
             judgement = _leaks_only(judgement)
         return self.record(exchange, judgement)
+
+    @property
+    def revision(self) -> str | None:
+        """The revision of the protocol that the server speaks; None before the first call."""
+        return self.driver.spoken
 
     @property
     def stray_output(self) -> tuple[tuple[bytes, ...], int] | None:
@@ -499,13 +505,11 @@ class ToolSession(CallSession):
         strays = self.driver.strays
         return None if strays is None else (self.driver.stray, strays)
 
-    def schemas(self) -> Mapping[str, Mapping[str, object]]:
-        """Return the schema of the arguments of each tool that the server lists; empty if it lists
-        none.
-        """
+    def tools(self) -> "Mapping[str, Tool]":
+        """Return the tools that the server lists, by name; empty if it lists none."""
         listed = self.driver.tools(self.caller.headers)
         if isinstance(listed, tuple):
-            return {tool.name: tool.schema for tool in listed}
+            return {tool.name: tool for tool in listed}
         if not isinstance(listed, NoAnswer):
             self._record_refusal(Request("POST", "tools/list", self.caller.headers), listed)
         return {}

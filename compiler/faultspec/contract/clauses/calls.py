@@ -2,7 +2,14 @@
 
 from functools import partial
 
-from faultspec.contract.clauses.clause import HTTP, JSON_RPC, MCP, Clause, Requirement
+from faultspec.contract.clauses.clause import (
+    HTTP,
+    JSON_RPC,
+    MCP,
+    Clause,
+    Requirement,
+    no_sources,
+)
 from faultspec.contract.clauses.constructs import (
     HTTP_ENVELOPE,
     any_code,
@@ -152,6 +159,14 @@ CLAUSES = (
         occasion="A call with arguments that its schema, or the configuration, forbids.",
         reads=("sequence", "code"),
         requires=(_IS_MCP,),
+    ),
+    _mcp(
+        address="mcp/output-schema",
+        title="The structured content of a result obeys the output schema of its tool",
+        why="A host that reads the members by the schema fails, or shows nothing.",
+        occasion="A result of a tool for which the server publishes an output schema.",
+        reads=("sequence", "body"),
+        sources=no_sources,
     ),
     _navigation(
         address="navigation/offered",
