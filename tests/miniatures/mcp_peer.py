@@ -26,8 +26,23 @@ def result_of(message: Any) -> object:
             "serverInfo": {"name": "peer", "version": "1"},
         }
     if message["method"] == "tools/list":
-        return {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}
-    return {"content": [{"type": "text", "text": "done"}], "isError": False}
+        count = {"type": "object", "properties": {"count": {"type": "integer"}}}
+        return {
+            "tools": [
+                {"name": "echo", "inputSchema": {"type": "object"}},
+                {
+                    "name": "count",
+                    "inputSchema": {"type": "object"},
+                    "outputSchema": {**count, "required": ["count"]},
+                },
+            ]
+        }
+    if message["method"] == "resources/read":
+        return {"contents": [{"uri": message["params"]["uri"], "text": "a note"}]}
+    result: dict[str, object] = {"content": [{"type": "text", "text": "done"}], "isError": False}
+    if message["params"]["name"] == "count" and HABIT != "unstructured":
+        result["structuredContent"] = {"count": "one" if HABIT == "mistyped" else 1}
+    return result
 
 
 def misbehave() -> None:
