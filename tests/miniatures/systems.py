@@ -397,6 +397,12 @@ lapse(
 )
 lapse(
     _K,
+    "a-way-out-dropped",
+    "a full disk does not suggest to make room",
+    errors(sets(actions=["retry"]), "DISK_FULL"),
+)
+lapse(
+    _K,
     "rate-limit-as-unavailable",
     "a rate limit is reported as an outage",
     errors(sets(error_code="PROVIDER_UNAVAILABLE"), "PROVIDER_RATE_LIMITED"),

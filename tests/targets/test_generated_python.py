@@ -336,7 +336,11 @@ envelopes:
     shape: {code: $code, phase: $phase, at?: $at, size?: $size, ref?: $ref, actions?: $actions}
     fields: {phase: {vocabulary: phases}, at: {type: integer, minimum: 1}, size: {type: string}, ref: {type: string, format: ulid}}
   other: {shape: {code: $code, size: $size}, fields: {size: {type: integer}}}
-codes: {bad: {summary: Bad., http: 400}, worse: {summary: Worse., http: 409, actions: [stop]}}
+codes:
+  bad: {summary: Bad., http: 400}
+  worse: {summary: Worse., http: 409, actions: [stop]}
+  worst: {summary: Worst., http: 410, actions: {exactly: [stop, retry]}}
+  over: {summary: Over., http: 418, actions: {exactly: []}}
 """
     loaded = read(text, "a.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
@@ -352,6 +356,13 @@ codes: {bad: {summary: Bad., http: 400}, worse: {summary: Worse., http: 409, act
     package.Worse(**{**whole, "actions": ["stop"]})
     with pytest.raises(ValueError, match="worse: actions"):
         package.Worse(**{**whole, "actions": ["retry"]})
+    assert package.Worst(**{**whole, "actions": ["retry", "stop"]}).actions == ["retry", "stop"]
+    del whole["actions"]
+    body = package.to_envelope(package.Worst(**whole))
+    assert body["actions"] == ["stop", "retry"]
+    for error, dropped in ((package.Worst, ["stop"]), (package.Over, ["stop"])):
+        with pytest.raises(ValueError, match="actions must be exactly"):
+            error(**whole, actions=dropped)
     assert package.parse({"code": "bad", "phase": "rest", "at": 0}).phase == "rest"
     assert package.parse({"code": "worse", "phase": "plan", "actions": ["retry"]}).actions == [
         "retry"

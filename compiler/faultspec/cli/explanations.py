@@ -189,7 +189,7 @@ def _code(taxonomy: Taxonomy, code: Code, path: Path, address: str) -> Iterator[
             ("domain", code.domain),
             ("boundary", ", ".join(code.boundaries)),
             ("details", details),
-            ("actions", ", ".join(code.actions)),
+            ("actions", _actions(code)),
             ("lifecycle", code.lifecycle if code.lifecycle in ("experimental", "beta") else None),
             ("fault of", code.support.fault),
             ("owner", code.support.owner or taxonomy.owner),
@@ -218,6 +218,14 @@ def _code(taxonomy: Taxonomy, code: Code, path: Path, address: str) -> Iterator[
     yield from _instance(taxonomy, code)
 
 
+def _actions(code: Code) -> str:
+    """The actions that errors with the code suggest; empty if it does not say."""
+    listed = ", ".join(code.actions)
+    if not code.exact_actions:
+        return listed
+    return f"exactly {listed}" if listed else "none: its errors suggest no action"
+
+
 def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
     """The first example in the first envelope."""
     if not code.examples or not taxonomy.envelopes:
@@ -234,7 +242,7 @@ def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
         "domain": code.domain,
         "boundary": next(iter(code.boundaries), None),
         "retriable": code.example_flag(example),
-        "actions": list(code.actions) or None,
+        "actions": [] if code.exact_actions and not code.actions else list(code.actions) or None,
         "details": example.details,
         **example.slots,
     }

@@ -214,6 +214,7 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "codes.details": ("details/required", "details/schema"),
     "codes.schema": ("details/schema",),
     "codes.actions": ("actions/agree",),
+    "codes.actions.exactly": ("actions/agree",),
     "codes.facts": ("boundary/allowed",),
     "codes.lifecycle": ("code/reserved",),
     "codes.sunset": ("code/sunset",),

@@ -10,12 +10,12 @@ from faultspec.exchange.finding import Level
 from faultspec.exchange.sensitive import MASK
 from faultspec.judge.collector import LISTED, FindingCollector
 from faultspec.judge.match_envelope import ErrorReading
-from faultspec.judge.slots import value_problems
+from faultspec.judge.slots import slot_place, value_problems
 from faultspec.language import header_syntax
 from faultspec.language.model import Code, Presence, Source, Strictness
 from faultspec.language.values import show
 from faultspec.runtime import http_dates, retry_after
-from faultspec.runtime.nodes import child, slot_places
+from faultspec.runtime.nodes import child
 
 
 class _Details(NamedTuple):
@@ -28,7 +28,7 @@ class _Details(NamedTuple):
 
 def judge_details(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
     """Check the details of an error with a live code."""
-    at = _details_place(error)
+    at = slot_place(error, "details")
     if at is None:
         return
     value = error.value("details")
@@ -44,32 +44,6 @@ def judge_details(findings: FindingCollector, error: ErrorReading, code: Code) -
         _judge_retry_hints(findings, details)
     elif "details" not in error.slots:
         _judge_required(findings, error, _Details(code, {}, at))
-
-
-def _details_place(error: ErrorReading) -> str | None:
-    """The pointer of the details, present or not. In a list, the item with the code has them."""
-    if "details" in error.where:
-        return error.where["details"]
-    places = slot_places(error.envelope.shape)
-    if "details" not in places:
-        return None
-    if "code" not in places:
-        return error.at + places["details"][0].path
-    wanted, code = places["details"][0].path.split("/"), error.where["code"].split("/")
-    for place in places["code"]:
-        drawn = place.path.split("/")
-        above = len(code) - len(drawn) + 1
-        if above < 1:
-            continue
-        # The shape draws every item of a list as item 0.
-        found = code[above:]
-        if all(key in (real, "0") for real, key in zip(found, drawn[1:], strict=False)):
-            shared = next(
-                (n for n, (a, b) in enumerate(zip(drawn, wanted, strict=False)) if a != b),
-                len(wanted),
-            )
-            return "/".join([*code[:above], *found[: shared - 1], *wanted[shared:]])
-    return None
 
 
 def _judge_required(findings: FindingCollector, error: ErrorReading, details: _Details) -> None:

@@ -1,6 +1,6 @@
 """The slots of an error: their types, and the values that the code decides."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from faultspec.judge.code import one_of
 from faultspec.judge.collector import FindingCollector, quote_pointer
@@ -9,8 +9,8 @@ from faultspec.judge.language import answer_locale
 from faultspec.judge.match_envelope import ErrorReading, is_inside_text, shares_status, status_of
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code, Constant, Schema, Source
-from faultspec.language.values import ValueProblem, are_equal, check_value, spell
-from faultspec.runtime.nodes import child
+from faultspec.language.values import ValueProblem, are_equal, check_value, show, spell
+from faultspec.runtime.nodes import child, slot_places
 
 
 def value_problems(
@@ -126,21 +126,31 @@ def judge_retry_flag(
 
 
 def judge_actions(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
-    """Check that actions are the code's, and that a retriable error ``sends_again``."""
+    """Check that actions are the code's, all of them if its list is exact, and that a retriable
+    error ``sends_again``.
+    """
     suggested, sending = error.value("actions"), findings.contract.taxonomy.retry_actions
+    if code.exact_actions and (suggested is None or isinstance(suggested, list)):
+        _judge_dropped_actions(findings, error, code, suggested or [])
     if not isinstance(suggested, list):
         return
-    if code.actions:
+    if code.limits_actions:
         findings.exercise("actions/agree")
-    for index, action in enumerate(suggested if code.actions else ()):
+    for index, action in enumerate(suggested if code.limits_actions else ()):
         pointer = child(error.where["actions"], index)
-        if action not in code.actions and not findings.has(("envelope/types",), pointer):
-            findings.add_at(
-                "actions/agree",
-                pointer,
-                f"is {findings.show(action, pointer)}; `{code.name}` allows {one_of(code.actions)}",
-                source=code.source,
-            )
+        known = action in code.actions
+        repeated = known and code.exact_actions and action in suggested[:index]
+        if (known and not repeated) or findings.has(("envelope/types",), pointer):
+            continue
+        allowed = f"allows {one_of(code.actions)}" if code.actions else "suggests no action"
+        findings.add_at(
+            "actions/agree",
+            pointer,
+            f"repeats {findings.show(action, pointer)}"
+            if repeated
+            else f"is {findings.show(action, pointer)}; `{code.name}` {allowed}",
+            source=code.source,
+        )
     flag = next((flag for flag in _retry_flags(findings, error) if flag[0] is True), None)
     if not sending or flag is None:
         return
@@ -153,6 +163,53 @@ def judge_actions(findings: FindingCollector, error: ErrorReading, code: Code) -
             pointer=error.where["actions"],
             source=findings.contract.taxonomy.actions[sending[0]].source,
         )
+
+
+def _judge_dropped_actions(
+    findings: FindingCollector, error: ErrorReading, code: Code, suggested: Sequence[object]
+) -> None:
+    """Check that an error suggests every action of a code with an exact list."""
+    place = slot_place(error, "actions")
+    if place is None:
+        return
+    findings.exercise("actions/agree")
+    dropped = [action for action in code.actions if action not in suggested]
+    if dropped and not findings.has(("envelope/shape",), place):
+        findings.add_at(
+            "actions/agree",
+            place,
+            f"lacks {', '.join(map(show, dropped))}; `{code.name}` suggests exactly "
+            f"{', '.join(map(show, code.actions))}",
+            source=code.source,
+        )
+
+
+def slot_place(error: ErrorReading, slot: str) -> str | None:
+    """The pointer of a slot, present or not; None if the shape does not have it. In a list, the
+    item with the code has it.
+    """
+    if slot in error.where:
+        return error.where[slot]
+    places = slot_places(error.envelope.shape)
+    if slot not in places:
+        return None
+    if "code" not in places:
+        return error.at + places[slot][0].path
+    wanted, code = places[slot][0].path.split("/"), error.where["code"].split("/")
+    for place in places["code"]:
+        drawn = place.path.split("/")
+        above = len(code) - len(drawn) + 1
+        if above < 1:
+            continue
+        # The shape draws every item of a list as item 0.
+        found = code[above:]
+        if all(key in (real, "0") for real, key in zip(found, drawn[1:], strict=False)):
+            shared = next(
+                (n for n, (a, b) in enumerate(zip(drawn, wanted, strict=False)) if a != b),
+                len(wanted),
+            )
+            return "/".join([*code[:above], *found[: shared - 1], *wanted[shared:]])
+    return None
 
 
 def _retry_flags(

@@ -229,7 +229,8 @@ class CodeReader:
                 self._example(example, at)
                 for at, example in placed_items(data.get("example", []), (*path, "example"))
             ),
-            actions=scope.refer_keys(data, "actions", "action", path),
+            actions=self._actions(data, path),
+            exact_actions=isinstance(data.get("actions"), dict),
             lifecycle=data.get("lifecycle", "stable"),
             since=data.get("since"),
             sunset=data.get("sunset"),
@@ -253,6 +254,13 @@ class CodeReader:
         return (
             code._replace(identities=self._identities(code, carriers, path)) if carriers else code
         )
+
+    def _actions(self, data: Data, path: Path) -> tuple[str, ...]:
+        """The actions that a code suggests, from a list or from `exactly`."""
+        given = data.get("actions")
+        if isinstance(given, dict):
+            return self.scope.refer_keys(given, "exactly", "action", (*path, "actions"))
+        return self.scope.refer_keys(data, "actions", "action", path)
 
     def _mark(self, data: object, path: Path) -> Mcp | None:
         """The marks of tool results with a code; None if it declares none."""

@@ -536,6 +536,7 @@ class Code(NamedTuple):
     details only; ``messages`` are the same in other languages, by tag. ``boundaries``: the first
     is the default. ``facts``: the values of slots, of which the first is the default.
     ``identities``: by envelope, the value of the code slot where it is not ``wire``.
+    ``exact_actions``: its errors suggest all of ``actions`` and no other.
     """
 
     name: str
@@ -570,6 +571,12 @@ class Code(NamedTuple):
     messages: Mapping[str, str] = EMPTY
     support: Support = Support()
     identities: Mapping[str, str | int] = EMPTY
+    exact_actions: bool = False
+
+    @property
+    def limits_actions(self) -> bool:
+        """Whether it decides the actions that its errors may suggest."""
+        return self.exact_actions or bool(self.actions)
 
     def wire_in(self, envelope: Envelope) -> str | int:
         """The value of the code slot in an envelope."""
@@ -1033,6 +1040,13 @@ class Taxonomy(NamedTuple):
         for operation in self.operations.values():
             for code in operation.variants.values():
                 yield ("operations", operation.name, "variants", code.name), code
+
+    def forms(self) -> Iterator[tuple[tuple[str, ...], Code]]:
+        """Every code, then every shared code as an operation has it otherwise, with its path in
+        the model.
+        """
+        yield from self.located_codes()
+        yield from self.variants()
 
     def owns(self, operation: str | None, code: Code) -> bool:
         """Whether an operation alone has a code."""

@@ -46,6 +46,7 @@ def code_schemas(
         *rule_schemas(code.retriable.rules, facts, flags, types),
         *_actions(code=code, facts=facts, flags=flags, taxonomy=taxonomy, types=types),
         *_status(code, facts),
+        *_exact_actions(code, facts),
     ]
 
 
@@ -102,6 +103,12 @@ def _actions(
             "if": _schema_at(flag, constant_schema(True)),
             "then": _if_there(facts["actions"], suggested),
         }
+
+
+def _exact_actions(code: Code, facts: Mapping[str, tuple[str, ...]]) -> Iterator[Json]:
+    """That the actions are there, if the code suggests all of an exact list."""
+    if "actions" in facts and code.exact_actions and code.actions:
+        yield _schema_at(facts["actions"], ALWAYS)
 
 
 def status_schema(code: Code, taxonomy: Taxonomy) -> Json:

@@ -680,14 +680,19 @@ def _join(first: Json, second: Json) -> Json:
 
 
 def _suggested_actions(actions: Json, code: Code) -> Json:
-    """The actions that an error may suggest: those of its code, if it has any."""
-    if not code.actions:
+    """The actions that an error may suggest: those of its code, if it has any, or exactly those."""
+    if not code.limits_actions:
         return actions
     items = actions.get("items", {})
     if not isinstance(items, Mapping):
         items = {} if items else {"not": {}}
     own = [action for action in code.actions if action in items.get("enum", code.actions)]
-    return {**actions, "items": {**items, "enum": own} if own else {"not": {}}}
+    found = {**actions, "items": {**items, "enum": own} if own else {"not": {}}}
+    if not code.exact_actions:
+        return found
+    if not code.actions:
+        return {**found, "maxItems": 0}
+    return {**found, "minItems": len(code.actions), "uniqueItems": True}
 
 
 def _fixed_schema(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json | None:

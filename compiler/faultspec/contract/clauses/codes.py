@@ -212,9 +212,10 @@ CLAUSES = (
     ),
     _by_code(
         address="actions/agree",
-        title="An error suggests actions of its code; a retriable one suggests sending it again",
+        title="An error suggests actions of its code, all of an exact list; a retriable one "
+        "suggests sending it again",
         why="A person offered useless actions, or no way to try again, gives up.",
-        occasion="An error with actions, if its code has some, or if it is retriable.",
+        occasion="An error with actions, if its code has some or exactly none, or is retriable.",
         reads=("code", "flag", "actions"),
         needs=("code", "actions"),
         requires=(
@@ -222,14 +223,14 @@ CLAUSES = (
             Requirement(
                 "no code has `actions`, and no action has `sends_again`",
                 lambda taxonomy: (
-                    any(code.actions for code in taxonomy.every_code())
+                    any(code.limits_actions for _, code in taxonomy.forms())
                     or bool(taxonomy.retry_actions and shows_flag(taxonomy))
                 ),
             ),
         ),
         sources=lambda taxonomy: (
             *(taxonomy.actions[name].source for name in taxonomy.retry_actions),
-            *(code.source for code in taxonomy.every_code() if code.actions),
+            *(code.source for _, code in taxonomy.forms() if code.limits_actions),
         ),
     ),
     _by_code(

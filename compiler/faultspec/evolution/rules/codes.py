@@ -326,13 +326,17 @@ def has_slot(taxonomy: Taxonomy, slot: str) -> bool:
     return any(slot in slot_places(envelope.shape) for envelope in taxonomy.envelopes.values())
 
 
-@evolution_rule("code/actions", "BEHAVIOUR", reads=("Code.actions",))
+@evolution_rule("code/actions", "BEHAVIOUR", reads=("Code.actions", "Code.exact_actions"))
 def code_actions(evolution: Evolution) -> Iterator[Occurrence]:
     """The recovery actions are what a client offers its user. One that is gone leaves the user
-    without a way out."""
+    without a way out. Under an exact list each error has all of them, which clients may count on
+    and services have to keep."""
     for path, old, new in evolution.changed_codes:
         gone, more = split_values(old.actions, new.actions)
         name = code_name(path)
+        if old.exact_actions != new.exact_actions:
+            effect = _exactness_effect(old, new, name)
+            yield Occurrence((*path, "exact_actions"), effect, old.actions, new.actions)
         if gone:
             message = f"{name} no longer suggests {join_values(gone)}"
             if more:
@@ -343,11 +347,27 @@ def code_actions(evolution: Evolution) -> Iterator[Occurrence]:
                 old.actions,
                 new.actions,
             )
+        elif more and new.exact_actions:
+            message = f"{name} also suggests {join_values(more)}"
+            yield Occurrence(
+                (*path, "actions"),
+                Effect("breaking", message, ("services",)),
+                old.actions,
+                new.actions,
+            )
         elif more:
             message = f"{name} may also suggest {join_values(more)}"
             yield Occurrence(
                 (*path, "actions"), Effect("safe", message, adds=True), old.actions, new.actions
             )
+
+
+def _exactness_effect(old: Code, new: Code, name: str) -> Effect:
+    if new.exact_actions:
+        exactly = f"exactly {join_values(new.actions)}" if new.actions else "no action"
+        return Effect("breaking", f"each {name} suggests {exactly}", ("services",))
+    kept = f"all of {join_values(old.actions)}" if old.actions else "without actions"
+    return Effect("breaking", f"{name} is no longer {kept}", ("clients",))
 
 
 @evolution_rule("code/message", "DOC", reads=("Code.message",))

@@ -222,7 +222,25 @@ CODE_KEYS = {
     "example": Key(
         Either((EXAMPLE, Many(EXAMPLE, 1))), "An example of the code, or a list of examples."
     ),
-    "actions": Key(Many(Text(), 1), "The recovery actions that its errors may suggest."),
+    "actions": Key(
+        Either(
+            (
+                Many(Text(), 1),
+                Record(
+                    "an exact list",
+                    {
+                        "exactly": Key(
+                            Many(Text()),
+                            "The actions that each of its errors suggests, in any order; `[]`: "
+                            "none.",
+                            True,
+                        ),
+                    },
+                ),
+            )
+        ),
+        "The recovery actions that its errors may suggest, or exactly those that they do.",
+    ),
     "facts": Key(
         Named(
             Either((*_CONSTANT, Many(Either(_CONSTANT), 1))),

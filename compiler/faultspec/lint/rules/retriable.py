@@ -217,7 +217,7 @@ def retriable_without_action(subject: Subject) -> Iterator[Remark]:
     """
     again = subject.taxonomy.retry_actions
     for path, code in subject.live_codes() if again else ():
-        if not (code.retriable.may_be_retried and code.actions):
+        if not (code.retriable.may_be_retried and code.limits_actions):
             continue
         if not {*code.actions} & {*again, code.retriable.until}:
             message = f"`{code.name}` may be retriable, but none of its actions sends again"

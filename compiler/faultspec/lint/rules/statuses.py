@@ -228,6 +228,7 @@ def ambiguous_status(subject: Subject) -> Iterator[Remark]:
             code.details_schema,
             code.headers,
             code.actions,
+            code.exact_actions,
         )
         other_path, other = first_codes.setdefault(repr(facts), (path, code))
         if other is not code:

@@ -223,8 +223,9 @@ class PythonView(NamedTuple):
     picture has it. ``formats``: the envelopes, if the body of one is not JSON. ``lists``: an
     envelope has a list of errors. ``identities``: by
     envelope, the values of codes that are not their ``wire``. ``forms``: an operation has a shared
-    code otherwise. ``supported``: a code says who answers for it; ``owner``: who answers for the
-    others. ``localized``: a message has several languages. ``sensitive``: logs mask a detail.
+    code otherwise. ``exact_actions``: a code has an exact list of them. ``supported``: a code says
+    who answers for it; ``owner``: who answers for the others. ``localized``: a message has several
+    languages. ``sensitive``: logs mask a detail.
     ``upstream``: the rows of `upstream.codes`. ``succeeded``: a removed code is read as another.
     ``fills_waits``: the wait of a header and that of a detail are one. ``quotes_tags``: an optional
     detail is an entity tag.
@@ -274,6 +275,7 @@ class PythonView(NamedTuple):
     formats: tuple[PythonFormatRow, ...]
     identities: Mapping[str, Mapping[tuple[str | None, str | int], str | int]]
     forms: bool
+    exact_actions: bool
     lists: bool
     openapi: Mapping[str, object]
     grpc: tuple[GrpcRows, ...]
@@ -369,6 +371,7 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
             for envelope, rows in identities(taxonomy).items()
         },
         forms=any(True for _ in taxonomy.variants()),
+        exact_actions=any(code.exact_actions for _, code in taxonomy.forms()),
         lists=lists,
         grpc=grpc_rows(taxonomy, members, names.package(taxonomy.name)),
         openapi=openapi_parts(taxonomy, (error.name for error in errors), model.header),

@@ -39,6 +39,7 @@ class Facts(NamedTuple):
     runbook: str | None = None
     docs: str | None = None
     fault: str | None = None
+    exact_actions: bool = False
 
 
 class StatusRule(NamedTuple):
@@ -76,6 +77,7 @@ def code_facts(code: Code, taxonomy: Taxonomy) -> Facts:
         ),
         headers=required_header_facts(code, taxonomy),
         constants=own_constants(code, taxonomy),
+        exact_actions=code.exact_actions,
         **code.support._asdict(),
     )
 

@@ -114,6 +114,7 @@ class Facts(t.NamedTuple):
     ``headers`` must be given when the error is raised: each with the statuses that
     require it. ``constants`` are headers whose value the code decides: name, value
     (None: it has no such header), and the statuses.
+    With ``exact_actions`` an error suggests all of ``actions``.
     """
 
     wire: str | int
@@ -132,6 +133,7 @@ class Facts(t.NamedTuple):
     status_rules: tuple[StatusRule, ...] = ()
     headers: tuple[tuple[str, Sequence[range]], ...] = ()
     constants: tuple[tuple[str, str | None, Sequence[range]], ...] = ()
+    exact_actions: bool = False
 
     def allows(self, status: int) -> bool:
         """Whether the code may travel under a status: one of its own, or one that no
@@ -291,6 +293,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
             "free_disk_space",
             "retry",
         ),
+        exact_actions=True,
     ),
     ErrorCode.FILE_READ_FAILED: Facts(
         wire="FILE_READ_FAILED",

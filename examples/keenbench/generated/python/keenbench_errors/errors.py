@@ -169,6 +169,11 @@ class KeenbenchError(Exception):
         if self.facts.actions and self.actions is not None:
             declared = Check(items=Check(enum=self.facts.actions))
             refuse(declared, self.actions, f"{self.facts.wire}: actions")
+        given = self.actions if self.facts.exact_actions else None
+        if given is not None and sorted(given) != sorted(self.facts.actions):
+            exactly = list(self.facts.actions)
+            name = f"{self.facts.wire}: actions"
+            raise ValueError(f"{name} must be exactly {exactly}")
         self.raw: object = None
         self.headers = _sendable(headers or {})
         for name in lacking(self):
