@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from itertools import permutations
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,8 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import read
 from faultspec.targets.schema import body_schema
+
+Transport = Literal["http", "event"]
 
 ACTIONS = ("fix", "ask", "wait")
 
@@ -45,7 +48,7 @@ def _body(code: str, actions: object) -> dict[str, object]:
     return {"code": code, "message": "m", **shown}
 
 
-def _broken(body: Mapping[str, object], transport: str = "http") -> bool:
+def _broken(body: Mapping[str, object], transport: Transport = "http") -> bool:
     exchange = Exchange(
         request=Request("GET", "/things"),
         response=Response(
@@ -61,7 +64,7 @@ def _broken(body: Mapping[str, object], transport: str = "http") -> bool:
 
 @pytest.mark.parametrize("transport", ["http", "event"])
 @given(actions=st.none() | st.lists(st.sampled_from(ACTIONS), max_size=4))
-def test_a_list_is_exact_or_a_limit(transport: str, actions: list[str] | None) -> None:
+def test_a_list_is_exact_or_a_limit(transport: Transport, actions: list[str] | None) -> None:
     """An exact list has each action once, in any order; no list is an empty one. Any other list
     says which actions are allowed, and a code without one allows all."""
     given_ = actions or []

@@ -1,6 +1,6 @@
 """The code of an error: whether it is declared, belongs here, and came with its status."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import date, timedelta
 
 from faultspec.exchange.model import Exchange
@@ -24,6 +24,9 @@ from faultspec.language.values import are_equal, is_text_or_number, show
 from faultspec.runtime import http_dates
 from faultspec.runtime.places import SlotPlace
 from faultspec.runtime.pointers import resolve
+
+_OF_MESSAGES = frozenset({"event", "stream", "log"})
+"""The transports whose messages tell of failed calls, and may have names of their own."""
 
 _ENUMERATED = 8
 """Names that one message enumerates; a longer list helps nobody."""
@@ -326,6 +329,21 @@ def _day_of(exchange: Exchange) -> date | None:
 
 def _lists(operation: Operation | None, code: Code | None) -> bool:
     return operation is not None and code is not None and code.name in (operation.codes or ())
+
+
+def possible_forms(findings: FindingCollector, code: Code) -> Iterator[Code]:
+    """The forms of a shared code in an error whose operation is unknown: that of the code, then
+    those of the operations that it may be of.
+    """
+    owners = tuple(
+        (operation, matcher)
+        for operation, matcher in findings.contract.operations
+        if code.name in operation.variants
+    )
+    yield code
+    is_message = findings.exchange.transport in _OF_MESSAGES
+    if owners and (is_message or not _is_elsewhere(findings.exchange, None, owners)):
+        yield from (operation.variants[code.name] for operation, _ in owners)
 
 
 def _is_elsewhere(exchange: Exchange, operation: Operation | None, owners: Owners) -> bool:

@@ -206,6 +206,11 @@ class FindingCollector:
             self._kind_of_body = kind_of_body(media_type, masked.content)
         return self._kind_of_body
 
+    @property
+    def count(self) -> int:
+        """The number of findings."""
+        return len(self._findings)
+
     def has(self, clauses: Iterable[str], pointer: str | None) -> bool:
         """Whether one of the clauses is broken at the pointer."""
         wanted = set(clauses)

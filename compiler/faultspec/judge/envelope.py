@@ -4,7 +4,12 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from faultspec.contract.model import Claim
-from faultspec.judge.code import judge_code, judge_code_status, judge_missing_code
+from faultspec.judge.code import (
+    judge_code,
+    judge_code_status,
+    judge_missing_code,
+    possible_forms,
+)
 from faultspec.judge.collector import LISTED, FindingCollector, quote_pointer
 from faultspec.judge.details import judge_details
 from faultspec.judge.facts import facts_of
@@ -105,25 +110,46 @@ def _judge_error(findings: FindingCollector, error: ErrorReading) -> ErrorReadin
     code = judge_code(findings, error) if "code" in error.slots else None
     if code is not None:
         findings.code = code.name
+        code = _form_met(findings, error, code)
         error = error._replace(code=code)
     judge_types(findings, error)
     judge_status_slot(findings, error)
     if code is not None and code.live:
-        facts = facts_of(
-            findings.exchange,
-            error.operation,
-            keys=findings.contract.key_rule(findings.exchange),
-            status=status_of(error, findings.status),
-            details=error.value("details"),
-        )
-        judge_code_status(findings, error, code, facts)
-        judge_fixed_slots(findings, error, code)
-        judge_retry_flag(findings, error, code, facts)
-        judge_actions(findings, error, code)
-        judge_language(findings, error, code)
-        judge_details(findings, error, code)
+        _judge_by_code(findings, error, code)
         judge_nesting(findings, error)
     return error
+
+
+def _judge_by_code(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
+    """Check what the code of an error decides."""
+    facts = facts_of(
+        findings.exchange,
+        error.operation,
+        keys=findings.contract.key_rule(findings.exchange),
+        status=status_of(error, findings.status),
+        details=error.value("details"),
+    )
+    judge_code_status(findings, error, code, facts)
+    judge_fixed_slots(findings, error, code)
+    judge_retry_flag(findings, error, code, facts)
+    judge_actions(findings, error, code)
+    judge_language(findings, error, code)
+    judge_details(findings, error, code)
+
+
+def _form_met(findings: FindingCollector, error: ErrorReading, code: Code) -> Code:
+    """The form of a code that an error of an unknown operation meets best, the shared one first."""
+    forms = tuple(possible_forms(findings, code)) if error.operation is None else (code,)
+    if len(forms) == 1:
+        return code
+
+    def count_findings(form: Code) -> int:
+        tried = FindingCollector(findings.contract, findings.exchange)
+        tried.status, tried.code = findings.status, form.name
+        _judge_by_code(tried, error._replace(code=form), form)
+        return tried.count
+
+    return min(forms, key=count_findings)
 
 
 def _report_shape(

@@ -603,7 +603,7 @@ class Operation(NamedTuple):
     """An operation, with codes of its own, identified by (operation, code).
 
     ``wire``: its name in messages. ``codes``: the shared codes that it lists. ``variants``: those
-    of them that differ here in their statuses, details or facts. ``key``: the place of its
+    of them that differ here in their statuses, details, facts or actions. ``key``: the place of its
     idempotency keys, if it is another than that of its surface.
     """
 

@@ -291,6 +291,7 @@ _VARIANT = Record(
             "Members of `details` in place of those of the same name, or beside them.",
         ),
         "facts": Key(CODE_KEYS["facts"].type, "Values of slots in place of those of the code."),
+        "actions": Key(CODE_KEYS["actions"].type, "Actions in place of those of the code."),
         "example": Key(CODE_KEYS["example"].type, "Examples in place of those of the code."),
         "source": SOURCE_KEY,
     },

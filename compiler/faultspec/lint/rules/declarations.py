@@ -64,7 +64,7 @@ def _used_boundaries(subject: Subject) -> Iterator[str]:
 
 def _used_actions(subject: Subject) -> Iterable[str | None]:
     taxonomy = subject.taxonomy
-    used = {action for code in taxonomy.every_code() for action in code.actions}
+    used = {action for _, code in taxonomy.forms() for action in code.actions}
     used |= {code.retriable.until for code in taxonomy.every_code() if code.retriable.until}
     # Without any use by a code, a slot or field `actions` may hold every action at run time.
     any_action = {*_used_vocabularies(subject), *slots_of(tuple(taxonomy.envelopes.values()))}

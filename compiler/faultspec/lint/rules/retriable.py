@@ -216,7 +216,13 @@ def retriable_without_action(subject: Subject) -> Iterator[Remark]:
           away: {summary: Nobody is there., http: 503, retriable: true, actions: [retry, settings]}
     """
     again = subject.taxonomy.retry_actions
-    for path, code in subject.live_codes() if again else ():
+    places = [
+        *subject.live_codes(),
+        *(((*path[:2], "codes", path[3]), code) for path, code in subject.taxonomy.variants()),
+    ]
+    for path, code in places if again else ():
+        if path[0] == "operations" and "actions" not in subject.mapping_at(*path):
+            continue  # those of the shared code, which are reported there
         if not (code.retriable.may_be_retried and code.limits_actions):
             continue
         if not {*code.actions} & {*again, code.retriable.until}:
