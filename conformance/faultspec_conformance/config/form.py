@@ -636,8 +636,9 @@ CONFIGURATION = Record(
         ),
         "confidential": Key(
             Many(_POINTER, 1),
-            "Places in bodies of requests, such as `/card/number`, whose values may stand in no "
-            "answer and no log. The document's `writeOnly` and `format: password` need no entry.",
+            "Places in bodies of requests, or in params and arguments of calls, such as "
+            "`/card/number`, whose values may stand in no answer and no log. The document's "
+            "`writeOnly` and `format: password` need no entry.",
         ),
         "paths": Key(
             Many(_PATH, 1),

@@ -536,7 +536,8 @@ class ServiceConfig:
     ``taxonomy``, ``waivers``, ``path`` (the configuration itself): files. ``secrets``: values from
     the environment in requests, each with its replacement in reports. ``command`` starts the
     service, in ``directory``. ``skip``: operations that no request is sent to. ``values``:
-    constants by name, for parameters of paths. ``confidential``: pointers into bodies of requests.
+    constants by name, for parameters of paths. ``confidential``: pointers into bodies of requests,
+    or into params of calls.
     ``audit``: how the record of a failure is read. ``paths``: routes that the user of a URL names,
     with placeholders or values. ``session``: of a process on standard streams.
     """

@@ -369,7 +369,7 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
         if transport != own and key in holder:
             place: Place = (key,) if holder is data else ("target", key)
             report(place, f"`{key}` belongs to {services}")
-    for name in ("resources", "skip", "sweep", "confidential", "audit", "paths"):
+    for name in ("resources", "skip", "sweep", "audit", "paths"):
         if transport != "http" and name in data:
             report((name,), f"`{name}` belongs to services over HTTP")
     if transport != "http" and "openapi" in where:

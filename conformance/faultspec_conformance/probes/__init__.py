@@ -21,6 +21,7 @@ from faultspec_conformance.probes import (
     concurrency,
     conditional,
     confidential,
+    confidential_params,
     constraints,
     correlation,
     discovery,
@@ -232,6 +233,7 @@ OF_A_KIND: tuple[Probe[HttpSession], ...] = tuple(
 OF_CALLS: tuple[Probe[CallSession], ...] = (
     Probe("calls", calls.samples),
     Probe("recipes", calls.recipes, ("provoke/code", "provoke/expected", "surface/repeated")),
+    Probe("confidential-params", confidential_params.confidential_params, ("leaks/confidential",)),
     Probe("repeated-errors", repeats.repeated_errors, ("surface/repeated",), everywhere=True),
 )
 

@@ -21,6 +21,8 @@ from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.confidential import ConfidentialValues, search_answer
+from faultspec_conformance.session.confidential_params import keep_made_up_params
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
@@ -58,10 +60,15 @@ class PostedCall:
 class CallSession(Session):
     """One run against a service that is called by name.
 
-    ``unkept``: unsolicited messages that were too many to keep.
+    ``unkept``: unsolicited messages that were too many to keep. ``confidential``: the values of
+    confidential members that were made up.
     """
 
     unkept: int = field(default=0, init=False)
+    confidential: ConfidentialValues = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.confidential = ConfidentialValues(pointers=self.config.confidential)
 
     def call(
         self,
@@ -149,6 +156,7 @@ class CallSession(Session):
         """
         # A made-up method has one name in every run; it is not masked, for it identifies findings.
         self.observations.plant(canary for canary in canaries if canary.kind != "address")
+        self.observations.plant(keep_made_up_params(self.confidential, self.config, request))
         secrets = (Canary("secret", secret) for secret, _ in caller.secrets)
         return Exchange(
             request=request,
@@ -166,6 +174,7 @@ class CallSession(Session):
         self.observations.record(observation)
         if exchange.transport != "event":
             self.log_answer(self.driver.latest, observation)
+        self.add_decided(self.driver.latest, search_answer(self.confidential, observation))
         return observation
 
 

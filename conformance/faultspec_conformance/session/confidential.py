@@ -3,7 +3,7 @@ which one of these values stands.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -14,9 +14,12 @@ from faultspec.openapi.nodes import Json, sequence
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import steps
+from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
-from faultspec_conformance.session.observation import Observation, point
+from faultspec_conformance.session.observation import Observation, failed, passed, point
 from faultspec_conformance.session.sampling import ValueSource
+
+CLAUSE = "leaks/confidential"
 
 #: Bits of a part of a value, and of a whole value, that no run contains by chance. A run has some
 #: hundred thousand places for a part, and each value has many parts.
@@ -62,7 +65,7 @@ class ConfidentialValues:
     configuration declares. ``missed``: places that got a value which a text may have by chance.
     """
 
-    description: Description
+    description: Description = field(default_factory=Description)
     pointers: tuple[str, ...] = ()
     values: dict[str, PlantedValue] = field(default_factory=dict)
     missed: set[str] = field(default_factory=set)
@@ -118,14 +121,20 @@ class ConfidentialValues:
         node = sampling.merge_all_of(self.description.document, success or {})
         return pointer.rpartition("/")[2] in sampling.properties_of(node)
 
+    def declared_places(self, params: object) -> Iterator[ConfidentialPlace]:
+        """Yield the places of params that the configuration declares and that have a text."""
+        for pointer in self.pointers:
+            if isinstance(point(params, pointer), str):
+                yield ConfidentialPlace(pointer, {})
+
     def renew(
-        self, source: ValueSource, operation: ServiceOperation, body: object
+        self, source: ValueSource, places: Iterable[ConfidentialPlace], body: object
     ) -> tuple[object, tuple[Canary, ...]]:
         """Return the body with new values of the right shape at its confidential places, and these
         values.
         """
         canaries = []
-        for place in self.places(operation, body):
+        for place in tuple(places):
             old = str(point(body, place.pointer))
             pairs = zip(
                 *(sampling.secrets_like(source, place.schema, old) for _ in range(2)), strict=False
@@ -142,7 +151,7 @@ class ConfidentialValues:
         return sorted(self.missed - {one.place.pointer for one in self.sent_values()})
 
     def keep_made_up(
-        self, operation: ServiceOperation, template: object, body: object
+        self, places: Iterable[ConfidentialPlace], template: object, body: object
     ) -> tuple[Canary, ...]:
         """Keep the values that a configured body made up at its confidential places; return them.
 
@@ -150,7 +159,7 @@ class ConfidentialValues:
         may stand in answers for other reasons.
         """
         found = []
-        for place in self.places(operation, body):
+        for place in tuple(places):
             written, value = str(point(template, place.pointer)), str(point(body, place.pointer))
             if "${unique" in written and self._keep(value, _difference(value, written), place):
                 found.append(Canary("confidential", value))
@@ -196,6 +205,26 @@ class ConfidentialValues:
             if part is not None:
                 return planted, f"a part of {len(part)} characters or more of the value"
         return None
+
+
+def search_answer(values: ConfidentialValues, observation: Observation) -> Iterator[Outcome]:
+    """Yield whether a confidential value, sent now or before, stands in an answer."""
+    values.note_sent(observation)
+    if not values.sent_values():
+        return
+    found = values.find(searchable(observation), success=observation.ok)
+    if found is None:
+        yield passed(CLAUSE)
+        return
+    planted, what = found
+    first = planted.sent or observation
+    message = (
+        f"the answer ({observation}) contains {what} of the confidential member "
+        f"`{planted.place.pointer}` that {first.exchange.operation or 'a request'} sent; "
+        "no answer may contain it"
+    )
+    evidence = (observation,) if first is observation else (first, observation)
+    yield failed(CLAUSE, message, *evidence)
 
 
 def searchable(observation: Observation) -> str:

@@ -26,7 +26,11 @@ def fill_in_call(
         operation = session.operation(call.method, path.partition("?")[0])
         schema = operation.body.schema if operation.body is not None else None
         body = fill_in(session.source, body, known, schema)
-        session.observations.plant(session.confidential.keep_made_up(operation, call.body, body))
+        session.observations.plant(
+            session.confidential.keep_made_up(
+                session.confidential.places(operation, body), call.body, body
+            )
+        )
     return replace(
         call,
         path=path,

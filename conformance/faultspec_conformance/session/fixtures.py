@@ -364,7 +364,8 @@ def _new_body(session: HttpSession, operation: ServiceOperation, body: object) -
 
 
 def _with_new_secrets(session: HttpSession, operation: ServiceOperation, body: object) -> object:
-    body, canaries = session.confidential.renew(session.source, operation, body)
+    places = session.confidential.places(operation, body)
+    body, canaries = session.confidential.renew(session.source, places, body)
     session.observations.plant(canaries)
     return body
 

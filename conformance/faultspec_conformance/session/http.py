@@ -4,7 +4,7 @@ Every exchange exercises the clauses that a single exchange can break, and the c
 Probes add the relations between several exchanges.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from random import Random
@@ -23,7 +23,6 @@ from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers import LoggedRequest, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.processes import Running
-from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.attendance import (
     HEADERS,
     ONCE,
@@ -34,7 +33,7 @@ from faultspec_conformance.session.attendance import (
     problem_of_headers,
 )
 from faultspec_conformance.session.base import Session
-from faultspec_conformance.session.confidential import ConfidentialValues, searchable
+from faultspec_conformance.session.confidential import ConfidentialValues, search_answer
 from faultspec_conformance.session.correlation import (
     CorrelationIds,
     EchoRule,
@@ -468,30 +467,10 @@ class HttpSession(Session):
         declared = declared_slots(self.taxonomy, audit.slot if audit is not None else None)
         failures = self.knowledge.failures
         self.add_decided(entry, check_failure_ids(self.contract, declared, failures, observation))
-        self.add_decided(entry, self._search_confidential(observation))
+        self.add_decided(entry, search_answer(self.confidential, observation))
         self.knowledge.learn(observation, inner)
         self.logins.learn(observation)
         return observation
-
-    def _search_confidential(self, observation: Observation) -> Iterator[Outcome]:
-        """Yield whether a confidential value, sent now or before, stands in an answer."""
-        self.confidential.note_sent(observation)
-        if not self.confidential.sent_values():
-            return
-        clause = "leaks/confidential"
-        found = self.confidential.find(searchable(observation), success=observation.ok)
-        if found is None:
-            yield passed(clause)
-            return
-        planted, what = found
-        first = planted.sent or observation
-        message = (
-            f"the answer ({observation}) contains {what} of the confidential member "
-            f"`{planted.place.pointer}` that {first.exchange.operation or 'a request'} sent; "
-            "no answer may contain it"
-        )
-        evidence = (observation,) if first is observation else (first, observation)
-        yield failed(clause, message, *evidence)
 
     def claims_errors(self, path: str) -> bool:
         """Whether a surface of the taxonomy claims a 404 at a path that no operation has."""

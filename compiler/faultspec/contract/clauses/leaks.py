@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
+from faultspec.contract.clauses.clause import Clause, Requirement
 from faultspec.leaks.personal import LIBRARIES, missing_libraries
 
 _PRIVACY = Requirement("the taxonomy has no `privacy`", lambda taxonomy: bool(taxonomy.privacy))
@@ -106,7 +106,6 @@ CLAUSES = (
         why="What comes back once, such as a card number, stands in every log on the way.",
         occasion="Every answer after a request with a made-up value in a confidential member.",
         reads=("body", "header-values", "request", "sequence"),
-        transports=HTTP,
     ),
     _planted(
         address="leaks/echoed-tenant",
