@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 from faultspec.exchange.body import replace_value
+from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import SampleCall
 from faultspec_conformance.probes.calls import take_steps
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import CallSession
 from faultspec_conformance.session.confidential import CLAUSE
+from faultspec_conformance.session.confidential_params import renew_params
 from faultspec_conformance.session.observation import not_exercised, point
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.placeholders import fill_in
@@ -44,16 +46,13 @@ def confidential_params(session: CallSession) -> Iterator[ProbeResult]:
 def _send_members(session: CallSession, sample: SampleCall, spoilt: str) -> Iterator[Outcome]:
     """Make a call with new values. The session records the outcomes."""
     saved = take_steps(session, sample.before, harmless=sample.safe)
-    params = fill_in(session.source, sample.call.body, saved)
-    places = tuple(session.confidential.declared_places(params))
-    params, canaries = session.confidential.renew(session.source, places, params)
-    session.observations.plant(canaries)
+    written = fill_in(session.source, sample.call.body, saved)
+    params, places = renew_params(session, written)
     for place in places if spoilt == "the member" else ():
         # A service that looks at the type quotes what it got.
-        wrong = {"unexpected": point(params, place.pointer)}
-        params = replace_value(params, place.pointer, wrong)
+        params = replace_value(params, place, {"unexpected": point(params, place)})
     if spoilt == "the others" and isinstance(params, dict):
-        kept = {place.pointer.split("/")[1] for place in places}
+        kept = {steps(place)[0] for place in places}
         params = {name: value for name, value in params.items() if name in kept}
     identity = session.identity(sample.identity)
     session.call(sample.call.path, params, identity=identity, harmless=sample.safe)

@@ -158,7 +158,7 @@ class CallSession(Session):
         self.observations.plant(canary for canary in canaries if canary.kind != "address")
         self.observations.plant(keep_made_up_params(self.confidential, self.config, request))
         secrets = (Canary("secret", secret) for secret, _ in caller.secrets)
-        return Exchange(
+        asked = Exchange(
             request=request,
             response=Response(None),
             transport=transport,
@@ -167,6 +167,9 @@ class CallSession(Session):
             forbidden=(*secrets, *canaries),
             lacks=frozenset({crashes.CLAUSE} if may_fail else ()),
         )
+        # Notifications may show a value before the answer comes.
+        self.confidential.note_sent(Observation(asked, UNJUDGED))
+        return asked
 
     def record(self, exchange: Exchange, judgement: Judgement) -> Observation:
         """Record an exchange with its judgement."""

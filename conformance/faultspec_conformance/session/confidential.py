@@ -179,10 +179,11 @@ class ConfidentialValues:
         return True
 
     def note_sent(self, observation: Observation) -> None:
-        """Note the values that a request contains."""
-        body = observation.exchange.request.body
+        """Note the values that a request contains, first when it is sent, then with its answer."""
+        request = observation.exchange.request
         for planted in self.values.values():
-            if planted.sent is None and planted.value.encode() in body:
+            first = planted.sent is None or planted.sent.exchange.request == request
+            if first and planted.value.encode() in request.body:
                 planted.sent = observation
 
     def sent_values(self) -> list[PlantedValue]:
