@@ -80,7 +80,7 @@ def invalid_arguments(session: ToolSession) -> Iterator[ProbeResult]:
         for invalid in sample.invalid:
             what = "arguments that the configuration calls invalid"
             value = fill_in(session.source, invalid.params, session.constants)
-            results = _check_refused(session, sample, what, value, invalid.code)
+            results = _check_refused(session, sample, what, value, code=invalid.code)
             yield from attempt(results, _ARGUMENTS)
         if tool in tried or tool not in schemas:
             continue
@@ -101,6 +101,7 @@ def _check_refused(
     sample: SampleCall,
     what: str,
     arguments: object,
+    *,
     code: str | int | None = None,
 ) -> Iterator[Outcome]:
     """Check that arguments are refused, with a ``code`` if the configuration names it."""

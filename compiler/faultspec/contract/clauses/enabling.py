@@ -39,6 +39,10 @@ LINES: Mapping[str, str] = {
     "no surface has `repeats`": (
         "surfaces: {window: {transport: event, envelope: error, repeats: api}}"
     ),
+    "no surface has `states`": (
+        "surfaces: {rpc: {transport: jsonrpc, error_when: {present: /error}, envelope: error,"
+        " states: [{when: before initialize, otherwise: not_found}]}}"
+    ),
     "no surface has `success`": "surfaces: {api: {success: {require: {/id: {type: string}}}}}",
     "no surface with `transport: http` has an `envelope`": _SURFACE,
     "no surface has an `envelope`": _SURFACE,
