@@ -397,6 +397,12 @@ lapse(
 )
 lapse(
     _K,
+    "a-report-that-is-not-there",
+    "an error names a report that nobody wrote",
+    errors(sets(detail_ref="meta/reports/none.json"), "DISK_FULL"),
+)
+lapse(
+    _K,
     "a-way-out-dropped",
     "a full disk does not suggest to make room",
     errors(sets(actions=["retry"]), "DISK_FULL"),

@@ -883,6 +883,7 @@ KILLS: Mapping[str, Kill] = {
     "notified-in-another-phase": caught("surface/repeated", of="keenbench"),
     "notified-of-another-workbench": caught("surface/repeated", of="keenbench"),
     "another-codes-way-out": caught("actions/agree", of="keenbench"),
+    "a-report-that-is-not-there": caught("references/exist", of="keenbench"),
     "a-way-out-dropped": caught("actions/agree", of="keenbench"),
     "rate-limit-as-unavailable": caught("provoke/code", of="keenbench"),
     "raw-provider-error": caught("leaks/connection-string", of="keenbench"),

@@ -205,14 +205,18 @@ class DetailMember(NamedTuple):
     source: Source = NOWHERE
 
 
+ReferenceKind = Literal["resource", "file", "url"]
+"""What the value of a detail or slot leads to."""
+
+
 class DetailKey(NamedTuple):
     """A registered key of ``details``, which has one type everywhere.
 
     ``everywhere``: every code may carry it. ``role`` ``retriable``: it is the retry flag;
     ``retry_after``: the wait before the next try, a number of which counts ``unit``.
     ``equals_header``: its value is the validator in that response header, without quotes and
-    weakness, or its seconds, rounded up. ``refers_to`` ``resource``: its value identifies a
-    resource that the caller can read.
+    weakness, or its seconds, rounded up. ``refers_to``: its value identifies a resource that
+    the caller can read, or leads to a file or a URL.
     """
 
     name: str
@@ -222,7 +226,7 @@ class DetailKey(NamedTuple):
     role: Literal["retriable", "retry_after"] | None = None
     unit: Literal["s", "ms"] = "s"
     equals_header: str | None = None
-    refers_to: Literal["resource"] | None = None
+    refers_to: ReferenceKind | None = None
     source: Source = NOWHERE
 
 
@@ -232,7 +236,8 @@ class Field(NamedTuple):
     ``echo``: the request header whose valid value is returned in this slot and in the response
     header of that name; if it is absent, the server generates a unique one. ``invalid_inbound``:
     the treatment of a malformed one. ``mirror``: a response header that repeats the slot.
-    ``places``: the places of the slot, if it is not only where the picture has it.
+    ``places``: the places of the slot, if it is not only where the picture has it. ``refers_to``:
+    as that of a ``DetailKey``.
     """
 
     slot: str
@@ -243,6 +248,7 @@ class Field(NamedTuple):
     additional: Strictness = "allow"
     source: Source = NOWHERE
     places: tuple[SlotPlace, ...] = ()
+    refers_to: ReferenceKind | None = None
 
 
 class Envelope(NamedTuple):
@@ -1012,6 +1018,16 @@ class Taxonomy(NamedTuple):
         place = place or (surface.key if surface is not None else None)
         rule = self.idempotency
         return rule if rule is None or place is None else rule._replace(key=place)
+
+    def references(self) -> dict[str, DetailKey | Field]:
+        """The details keys, then the slots, whose values lead to something, by name."""
+        named = [*((field.slot, field) for field in self.fields())]
+        found: dict[str, DetailKey | Field] = {
+            name: field for name, field in named if field.refers_to is not None
+        }
+        return found | {
+            key.name: key for key in self.detail_keys.values() if key.refers_to is not None
+        }
 
     @property
     def flag_keys(self) -> tuple[str, ...]:

@@ -135,6 +135,7 @@ def read_detail_key(scope: Scope, name: str, data: Data) -> DetailKey:
     elif "unit" in data:
         message = f"`{name}` has a unit, and is not a wait"
         scope.report((*path, "unit"), "misplaced-key", message, "add `role: retry_after`")
+    check_reference(scope, data, path)
     return DetailKey(
         name=name,
         schema=read_schema(scope, data, path),
@@ -146,6 +147,14 @@ def read_detail_key(scope: Scope, name: str, data: Data) -> DetailKey:
         refers_to=data.get("refers_to"),
         source=scope.source(data.get("source"), path),
     )
+
+
+def check_reference(scope: Scope, data: Data, path: Path) -> None:
+    """Report a reference to a file or a URL whose type has no texts."""
+    kind, types = data.get("refers_to"), {*word_tuple(data.get("type"))}
+    if kind in ("file", "url") and types and not types & {"string", "array"}:
+        message = f"`{path[-1]}` refers to a {kind}, and is no text"
+        scope.report((*path, "refers_to"), "contradiction", message, "write `type: string`")
 
 
 def read_details(

@@ -25,7 +25,7 @@ from faultspec.language.model import (
 )
 from faultspec.language.pictures import find_slot, used_envelopes, value_at
 from faultspec.language.places import check_places, read_places
-from faultspec.language.schemas import read_formats, read_schema
+from faultspec.language.schemas import check_reference, read_formats, read_schema
 from faultspec.language.scope import (
     WELL_KNOWN_SLOTS,
     Data,
@@ -146,6 +146,7 @@ def _check_slots(
 
 
 def _read_field(scope: Scope, data: Data, slot: str, path: Path) -> Field:
+    check_reference(scope, data, path)
     return Field(
         slot=slot,
         schema=read_schema(scope, data, path),
@@ -155,6 +156,7 @@ def _read_field(scope: Scope, data: Data, slot: str, path: Path) -> Field:
         additional=data.get("additional", "allow"),
         source=scope.source(data.get("source"), path),
         places=read_places(scope, data.get("places", ()), (*path, "places")),
+        refers_to=data.get("refers_to"),
     )
 
 

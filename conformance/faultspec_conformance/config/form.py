@@ -592,6 +592,18 @@ _AUDIT = Record(
         ),
     },
 )
+_REFERENCES = Record(
+    "the references of errors",
+    {
+        "files": Key(
+            Text(), "The folder below which the files lie, relative to this file, such as `.`."
+        ),
+        "hosts": Key(
+            Many(Text(r"[A-Za-z0-9.-]+(:[0-9]+)?", "a host such as docs.example.com"), 1),
+            "Hosts beside that of `target` that the run may ask for the pages behind URLs.",
+        ),
+    },
+)
 CONFIGURATION = Record(
     "the configuration",
     {
@@ -648,6 +660,10 @@ CONFIGURATION = Record(
             "route that takes JSON.",
         ),
         "audit": Key(_AUDIT, "How support reads the record of a failure by the id in its answer."),
+        "references": Key(
+            _REFERENCES,
+            "Where the values of details and slots with `refers_to` may be followed to.",
+        ),
         "skip": Key(
             Named(Text(), _OPERATION),
             "Operations that no request is sent to, each with the reason: "

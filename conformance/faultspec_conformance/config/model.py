@@ -527,6 +527,16 @@ class AuditLookup:
 
 
 @dataclass(frozen=True, slots=True)
+class ReferenceConfig:
+    """Where references of errors may be followed. ``files``: the folder with the files; None: files
+    are not looked for. ``hosts``: hosts beside that of the service, each perhaps with its port.
+    """
+
+    files: str | None = None
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ServiceConfig:
     """A service, or clients to judge. Paths are absolute or relative to the working directory.
 
@@ -570,6 +580,7 @@ class ServiceConfig:
     sweep: SweepConfig = field(default_factory=SweepConfig)
     values: Mapping[str, object] = field(default_factory=dict)
     confidential: tuple[str, ...] = ()
+    references: ReferenceConfig = ReferenceConfig()
     audit: AuditLookup | None = None
     paths: tuple[str, ...] = ()
     session: SessionConfig = field(default_factory=SessionConfig)

@@ -49,6 +49,7 @@ from faultspec_conformance.config.model import (
     PagesConfig,
     PassOn,
     Recipe,
+    ReferenceConfig,
     ResourceConfig,
     ServiceConfig,
     SessionConfig,
@@ -319,6 +320,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         faults=faults,
         values=constants,
         confidential=tuple(cast(list[str], data.get("confidential", []))),
+        references=_read_references(context, child_mapping(data, "references")),
         audit=read_audit_lookup(context, data["audit"]) if "audit" in data else None,
         session=read_session(context, data["session"])
         if "session" in data and context.transport == "stdio"
@@ -401,6 +403,15 @@ def _read_limits(context: ReadingContext, node: Node) -> Limits:
         rate=float(cast(float, node["rate"])) if node.get("rate") else None,
         settle=float(cast(float, node.get("settle", default.settle))),
     )
+
+
+def _read_references(context: ReadingContext, node: Node) -> ReferenceConfig:
+    files = node.get("files")
+    root = context.resolve_path(str(files)) if files is not None else None
+    if root is not None and not os.path.isdir(root):
+        message, hint = f"there is no folder `{files}`", "name an existing folder"
+        context.report("bad-value", ("references", "files"), message, key=False, hint=hint)
+    return ReferenceConfig(root, tuple(cast(list[str], node.get("hosts", []))))
 
 
 def _read_sweep(node: Node) -> SweepConfig:

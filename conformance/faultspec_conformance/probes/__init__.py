@@ -40,6 +40,7 @@ from faultspec_conformance.probes import (
     odd_texts,
     pages,
     provoke,
+    references,
     refused_writes,
     repeats,
     replayed_actions,
@@ -187,6 +188,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
     Probe(refused_writes.NAME, refused_writes.refused_writes, ("writes/refused",), everywhere=True),
     Probe("audit-lookups", audit_lookup.lookups, audit_lookup.CLAUSES, everywhere=True),
+    Probe("references", references.http_references, (references.CLAUSE,), everywhere=True),
     Probe(
         "limits",
         provoke.limits,
@@ -234,6 +236,7 @@ OF_CALLS: tuple[Probe[CallSession], ...] = (
     Probe("calls", calls.samples),
     Probe("recipes", calls.recipes, ("provoke/code", "provoke/expected", "surface/repeated")),
     Probe("confidential-params", confidential_params.confidential_params, ("leaks/confidential",)),
+    Probe("references", references.call_references, (references.CLAUSE,), everywhere=True),
     Probe("repeated-errors", repeats.repeated_errors, ("surface/repeated",), everywhere=True),
 )
 

@@ -114,4 +114,19 @@ CLAUSES = (
         ),
         sources=validator_sources,
     ),
+    Clause(
+        address="references/exist",
+        title="What an error refers to exists, and its caller can read it",
+        why="A report that is not there, or a dead link, ends the search for the cause.",
+        occasion="An error with a detail or slot that has `refers_to`, whose value can be followed "
+        "(`references` of conformance.yaml).",
+        reads=("sequence", "detail-values"),
+        requires=(
+            Requirement(
+                "no detail key and no field has `refers_to`",
+                lambda taxonomy: bool(taxonomy.references()),
+            ),
+        ),
+        sources=lambda taxonomy: (each.source for each in taxonomy.references().values()),
+    ),
 )

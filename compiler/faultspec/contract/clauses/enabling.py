@@ -125,6 +125,9 @@ LINES: Mapping[str, str] = {
     "no detail key has `refers_to: resource`": (
         "detail_keys: {existing_id: {type: string, refers_to: resource}}"
     ),
+    "no detail key and no field has `refers_to`": (
+        "detail_keys: {report: {type: string, refers_to: file}}"
+    ),
     "no surface has `items`": (_batch()),
     "no surface has `mixed_only`": _batch("mixed_only: true"),
     "no surface has `bad_items`": _BAD_ITEMS,

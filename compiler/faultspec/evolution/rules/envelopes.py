@@ -170,7 +170,14 @@ def envelope_additional(evolution: Evolution) -> Iterator[Occurrence]:
 @evolution_rule(
     "envelope/field",
     "WIRE",
-    reads=("Envelope.fields", "Field.slot", "Field.echo", "Field.mirror", "Field.invalid_inbound"),
+    reads=(
+        "Envelope.fields",
+        "Field.slot",
+        "Field.echo",
+        "Field.mirror",
+        "Field.invalid_inbound",
+        "Field.refers_to",
+    ),
 )
 def envelope_field(evolution: Evolution) -> Iterator[Occurrence]:
     """A field types a slot and ties it to headers: an id that is echoed, or repeated in a response
@@ -194,6 +201,11 @@ def envelope_field(evolution: Evolution) -> Iterator[Occurrence]:
         for place, effect in _header_effects(old, new):
             values = getattr(old, place), getattr(new, place)
             yield Occurrence((*path, place), effect, *values)
+        reference = compare_promise(
+            old.refers_to, new.refers_to, f"what the slot `{new.slot}` refers to"
+        )
+        if reference is not None:
+            yield Occurrence((*path, "refers_to"), reference, old.refers_to, new.refers_to)
         if old.invalid_inbound != new.invalid_inbound and new.echo:
             message = f"a malformed `{new.echo or old.echo}` is now {_INBOUND[new.invalid_inbound]}"
             refuses = new.invalid_inbound == "reject"

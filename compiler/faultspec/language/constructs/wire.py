@@ -28,6 +28,13 @@ from faultspec.language.grammar import (
     Text,
 )
 
+REFERS_TO = Key(
+    Choice(("resource", "file", "url")),
+    "What the value leads to. `resource`: a resource that the caller can read, by its id or by a "
+    "path such as `/orders/7`. `file`: a file or folder, by its path. `url`: a page, by its "
+    "address.",
+)
+
 DETAIL_KEY = Record(
     "a detail key",
     {
@@ -48,10 +55,7 @@ DETAIL_KEY = Record(
             "The response header whose value this detail repeats: of `ETag` the part between the "
             "quotes, without `W/`; of `Retry-After` a whole number of seconds.",
         ),
-        "refers_to": Key(
-            Choice(("resource",)),
-            "`resource`: the value identifies a resource that the caller can read.",
-        ),
+        "refers_to": REFERS_TO,
         "source": SOURCE_KEY,
     },
 )
@@ -70,6 +74,7 @@ FIELD = Record(
             "How the server treats a malformed value of that request header.",
         ),
         "mirror": Key(HEADER, "A response header that repeats the slot."),
+        "refers_to": REFERS_TO,
         "places": Key(
             Many(
                 Either(

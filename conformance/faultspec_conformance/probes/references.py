@@ -1,0 +1,109 @@
+"""What errors refer to: files, pages and resources that their reader looks for."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.calls import CallSession, ToolSession
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import failed, not_exercised, passed
+from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.references import (
+    Found,
+    Reference,
+    host_of,
+    judge_status,
+    look_up_file,
+    look_up_page,
+    own_url,
+    path_of,
+    references_in,
+)
+from faultspec_conformance.session.requests import RequestSpec
+
+CLAUSE = "references/exist"
+
+#: References that are followed. Each costs a request, or a look at the disk.
+_FOLLOWED = 50
+
+
+def http_references(session: HttpSession) -> Iterator[ProbeResult]:
+    """Follow the references of all errors; what the service itself has is read as their caller."""
+
+    def read(reference: Reference, url: str) -> Found:
+        caller = session.config.identity(reference.answer.exchange.identity)
+        spec = RequestSpec("GET", path_of(url), identity=caller, route=None)
+        return judge_status(session.call(spec).status, own=True)
+
+    yield from _follow(session, session.driver.base, read)
+
+
+def call_references(session: CallSession) -> Iterator[ProbeResult]:
+    """Follow the references of all errors. Resources are those of MCP."""
+
+    def read(reference: Reference, url: str) -> Found:
+        if reference.kind == "url":
+            return look_up_page(url, (host_of(url),))
+        if not isinstance(session, ToolSession):
+            return Found(None, "cannot be read: JSON-RPC has no resources")
+        found = session.resource(reference.value)
+        return Found(True) if found.ok else Found(False, f"cannot be read ({found})")
+
+    yield from _follow(session, session.config.jsonrpc or session.config.mcp, read)
+
+
+def _follow(
+    session: Session, address: str, read: Callable[[Reference, str], Found]
+) -> Iterator[ProbeResult]:
+    """Follow each reference once for each caller. ``read``: of what the service itself has."""
+    seen: dict[tuple[object, ...], Reference] = {}
+    for answer in session.observations.exchanges:
+        for reference in references_in(session.contract, answer):
+            key = reference.kind, reference.value, answer.exchange.identity
+            seen.setdefault(key, reference)
+    for reference in islice(seen.values(), _FOLLOWED):
+        yield from attempt(_check(session, address, reference, read), CLAUSE)
+    if not seen and session.applies(CLAUSE):
+        yield not_exercised(CLAUSE, "no error refers to anything")
+
+
+def _check(
+    session: Session,
+    address: str,
+    reference: Reference,
+    read: Callable[[Reference, str], Found],
+) -> Iterator[Outcome]:
+    found = _look_up(session, address, reference, read)
+    if found is None:
+        return
+    what = f"the {reference.kind} that `{reference.name}` of the error names"
+    if found.exists is None:
+        yield not_exercised(CLAUSE, f"{what} {found.reason}")
+    elif found.exists:
+        yield passed(CLAUSE)
+    else:
+        message = f"{what} {found.reason}"
+        yield failed(CLAUSE, message, reference.answer, variant=reference.name)
+
+
+def _look_up(
+    session: Session,
+    address: str,
+    reference: Reference,
+    read: Callable[[Reference, str], Found],
+) -> Found | None:
+    """What is behind a reference; None of an id, which has a clause of its own."""
+    config = session.config.references
+    if reference.kind == "file":
+        if config.files is None:
+            return Found(None, "is not looked for: `references` has no `files`")
+        return look_up_file(config.files, reference.value)
+    url = own_url(address, reference.value)
+    if reference.kind == "url":
+        return look_up_page(reference.value, config.hosts) if url is None else read(reference, url)
+    if not reference.value.startswith("/") and "://" not in reference.value:
+        return None
+    if url is None and isinstance(session, HttpSession):
+        return Found(None, "leads to another service")
+    return read(reference, url or reference.value)
