@@ -351,6 +351,9 @@ class ScriptedPeer(Peer):
 class ScriptedTools(Driver):
     """An MCP server with one tool, which refuses every call."""
 
+    protocol_methods = frozenset[str]()
+    spoken = strays = None
+
     def close(self) -> None:
         """Do nothing."""
 
