@@ -42,11 +42,12 @@ def put(store: str, name: str, content: bytes) -> None:
 
 
 def test_objects_are_judged_like_files(store: str, tmp_path: Path) -> None:
-    """One object, a packed one, a pattern, a folder without what is hidden, and Parquet by
-    DuckDB.
+    """One object, a packed one, a folder and a pattern of all below it without what is hidden, and
+    Parquet by DuckDB. A folder is no recording itself.
     """
     put(store, "day/a.log", LINES)
     put(store, "day/b.log.gz", gzip.compress(LINES))
+    put(store, "day/hours/c.log", LINES)
     put(store, "day/.hidden.log", LINES)
     put(store, "day/.trash/a.log", LINES)
     path = tmp_path / "c.parquet"
@@ -57,8 +58,10 @@ def test_objects_are_judged_like_files(store: str, tmp_path: Path) -> None:
     assert report.result.findings[0].places[0] == "s3://logs/day/a.log:1"
     assert wrong_statuses(judged("s3://logs/day/b.log.gz", KIND)) == 40
     assert wrong_statuses(judged("s3://logs/day/*.log*", KIND)) == 80
-    assert wrong_statuses(judged("s3://logs/day", KIND)) == 80
-    assert wrong_statuses(judged("s3://logs/day/**", KIND)) == 80
+    for address in ("s3://logs/day", "s3://logs/day/**", "s3://logs/d*/**"):
+        report = judged(address, KIND)
+        assert wrong_statuses(report) == 120
+        assert not report.result.not_run
     assert wrong_statuses(judged("s3://logs/day/.hidden*", KIND)) == 40
     assert wrong_statuses(judged("s3://logs/tables/c.parquet", KIND)) == 2
 

@@ -172,7 +172,8 @@ def _find_remote(path: str) -> list[str]:
     with _translate_errors():
         system, name = file_system(path)
         if _PATTERN.search(name):
-            found = system.glob(name)
+            named = system.glob(name, detail=True)
+            found = [one for one, info in named.items() if info.get("type") != "directory"]
         elif system.isdir(name):
             found = system.find(name)
         else:
