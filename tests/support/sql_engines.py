@@ -17,7 +17,7 @@ from typing import Any
 Row = Mapping[str, Any]
 
 #: Types of columns in every dialect.
-_TYPES = {int: "INTEGER", bool: "BOOLEAN", str: "TEXT"}
+_TYPES = {int: "INTEGER", bool: "BOOLEAN", float: "DOUBLE PRECISION", str: "TEXT"}
 
 #: Where Debian has the programs of PostgreSQL, newest last.
 _POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))

@@ -3,8 +3,9 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -118,6 +119,47 @@ def sums_up(classified: Sequence[Row], combinations: Sequence[Row], odd: Sequenc
     sampled = Counter(tuple(row[key] for key in keys) for row in odd)
     assert sampled == {each: min(count, 5) for each, count in counted.items()}
     return True
+
+
+PARTS: Mapping[str, Sequence[object]] = {
+    "status": [404, 500, 501, 503, 599],
+    "code": [None, "", "bogus"],
+    "message": [None, "x"],
+    "correlation_id": [None, "no id"],
+}
+
+
+def test_parts_that_a_row_leaves_out_are_judged_alike() -> None:
+    """Whichever parts of an error a row has, the view selects it for what it breaks."""
+    one = named_case(FLAGSHIP, "slots")
+    parts = [dict(zip(PARTS, each, strict=True)) for each in product(*PARTS.values())]
+    (drawn,) = draw_rows(one.taxonomy, Random(0), 1)
+    rows = [{**drawn, "url": "/a", **each, "n": n} for n, each in enumerate(parts)]
+    (classified,) = run_duckdb(one.script, "slots", rows, one.views[:1])
+    assert [*differences(one, rows, classified)] == []
+
+
+STATUSES: Mapping[str, Callable[[int], object]] = {
+    "numbers of a column with empty cells": float,
+    "texts of such numbers": lambda status: f"{status}.0",
+    "texts of a DECIMAL": lambda status: f"{status}.00",
+    "status lines": lambda status: f" {status} Its reason",
+    "texts that are no status": lambda status: f"{status}.5",
+}
+
+
+@pytest.mark.parametrize("form", STATUSES)
+@pytest.mark.parametrize("kind", ["bare", pytest.param("slots", marks=pytest.mark.full)])
+def test_a_status_is_read_as_the_judge_reads_it(form: str, kind: str) -> None:
+    """Whatever the type and form of a status, the view has the rows that the judge sees, and
+    selects those that break a clause.
+    """
+    one = named_case(FLAGSHIP, kind)
+    drawn = draw_rows(one.taxonomy, Random(form), 60)
+    rows = [{**row, "status": STATUSES[form](row["status"])} for row in drawn]
+    (classified,) = run_duckdb(one.script, kind, rows, one.views[:1])
+    assert [*differences(one, rows, classified)] == []
+    assert bool(classified) == ("no status" not in form)
 
 
 @pytest.mark.parametrize(

@@ -255,7 +255,7 @@ def _judge_code_status(facts: RowFacts) -> Predicate | None:
             )
             conditions.append(all_true((surface, by_code)))
         conditions.append(
-            all_true((surface, f"NOT ({facts.has_slots()})", _bare(facts, claim, "code/status")))
+            all_true((surface, facts.lacks_code(), _bare(facts, claim, "code/status")))
         )
     sql = any_true(conditions)
     if exact:
@@ -324,7 +324,7 @@ def _judge_crash(facts: RowFacts) -> Predicate | None:
         all_true(
             (
                 f"faultspec_surface = {sql_text(claim.surface.name)}",
-                f"NOT ({facts.has_slots()})",
+                facts.lacks_code(),
                 _bare(facts, claim, CRASH),
             )
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from faultspec.contract.model import Claim, Contract
+from faultspec.exchange.numerals import STATUS
 from faultspec.language.model import Envelope, Match, Operation, RecordingRule, Taxonomy
 from faultspec.language.routes import plain_route
 from faultspec.runtime.nodes import Array, Object, Slot, slot_places, walk
@@ -163,7 +164,7 @@ class RowFacts:
         """Whether a row of the table is a record of the kind, with the status of an answer."""
         return all_true(
             (
-                self.matches(self.value(self.kind.status), "^[1-5][0-9][0-9]" + self._end),
+                self.matches(self.value(self.kind.status), self._status),
                 f"{self.value(self.kind.url)} IS NOT NULL",
                 *(
                     f"{self.value(pointer)} = {sql_text(_constant(wanted))}"
@@ -174,7 +175,8 @@ class RowFacts:
 
     def read_columns(self) -> Iterator[tuple[str, str]]:
         """Name and expression of what is read in the columns."""
-        yield "faultspec_status", "CAST(faultspec_status_text AS INTEGER)"
+        status = self.find("faultspec_status_text", "^ ?([1-5][0-9][0-9])")
+        yield "faultspec_status", f"CAST({status} AS INTEGER)"
         starts = self.matches("faultspec_url", f"^(?:{_METHODS}) ")
         yield (
             "faultspec_method",
@@ -252,11 +254,24 @@ class RowFacts:
             return "faultspec_body IS NOT NULL"
         return any_true(f"faultspec_slot_{slot} IS NOT NULL" for slot in self.kind.slots)
 
+    def lacks_code(self) -> str:
+        """Whether the row leaves out the code of an error; a body without one does not."""
+        if self.has_body:
+            return "faultspec_body IS NULL"
+        return "faultspec_slot_code IS NULL" if "code" in self.kind.slots else TRUE
+
     # Parts of expressions.
 
     @property
     def _end(self) -> str:
         return text_end(self.dialect.syntax)
+
+    @property
+    def _status(self) -> str:
+        """The expression of a text that is a status."""
+        pattern = translate_whole(STATUS, self.dialect.syntax)
+        assert pattern is not None  # it has only what the engines share
+        return pattern
 
     def matches(self, expression: str, pattern: str) -> str:
         """Whether a part of the text matches."""

@@ -77,7 +77,10 @@ WITH source_rows AS (
   FROM `logs`.`errors`
   WHERE
     (
-      REGEXP_CONTAINS(CAST(`http_status` AS STRING), '^[1-5][0-9][0-9]$')
+      REGEXP_CONTAINS(
+        CAST(`http_status` AS STRING),
+        '^(?: ?(?:[1-5][0-9]{2,2})(?:\\.0+)?(?: [^\\x{a}\\x{d}]{0,100})?)$'
+      )
     )
     AND (
       NOT CAST(`endpoint` AS STRING) IS NULL
@@ -85,7 +88,7 @@ WITH source_rows AS (
 ), read_rows AS (
   SELECT
     *,
-    CAST(faultspec_status_text AS INT64) AS faultspec_status,
+    CAST(NULLIF(REGEXP_EXTRACT(faultspec_status_text, '^ ?([1-5][0-9][0-9])'), '') AS INT64) AS faultspec_status,
     UPPER(
       CASE
         WHEN COALESCE(faultspec_verb, '') <> ''
@@ -325,14 +328,7 @@ WITH source_rows AS (
                 faultspec_surface = 'api'
               )
               AND (
-                NOT (
-                  (
-                    NOT faultspec_slot_code IS NULL
-                  )
-                  OR (
-                    NOT faultspec_slot_correlation_id IS NULL
-                  )
-                )
+                faultspec_slot_code IS NULL
               )
               AND (
                 (
@@ -629,14 +625,7 @@ WITH source_rows AS (
                 faultspec_surface = 'api'
               )
               AND (
-                NOT (
-                  (
-                    NOT faultspec_slot_code IS NULL
-                  )
-                  OR (
-                    NOT faultspec_slot_correlation_id IS NULL
-                  )
-                )
+                faultspec_slot_code IS NULL
               )
               AND (
                 (

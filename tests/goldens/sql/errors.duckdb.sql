@@ -76,7 +76,10 @@ WITH source_rows AS (
   FROM "logs"."errors"
   WHERE
     (
-      REGEXP_MATCHES(CAST("http_status" AS TEXT), '^[1-5][0-9][0-9]$')
+      REGEXP_MATCHES(
+        CAST("http_status" AS TEXT),
+        '^(?: ?(?:[1-5][0-9]{2,2})(?:\.0+)?(?: [^\x{a}\x{d}]{0,100})?)$'
+      )
     )
     AND (
       NOT CAST("endpoint" AS TEXT) IS NULL
@@ -84,7 +87,7 @@ WITH source_rows AS (
 ), read_rows AS (
   SELECT
     *,
-    CAST(faultspec_status_text AS INT) AS faultspec_status,
+    CAST(NULLIF(REGEXP_EXTRACT(faultspec_status_text, '^ ?([1-5][0-9][0-9])', 1), '') AS INT) AS faultspec_status,
     UPPER(
       CASE
         WHEN COALESCE(faultspec_verb, '') <> ''
@@ -321,14 +324,7 @@ WITH source_rows AS (
                 faultspec_surface = 'api'
               )
               AND (
-                NOT (
-                  (
-                    NOT faultspec_slot_code IS NULL
-                  )
-                  OR (
-                    NOT faultspec_slot_correlation_id IS NULL
-                  )
-                )
+                faultspec_slot_code IS NULL
               )
               AND (
                 (
@@ -625,14 +621,7 @@ WITH source_rows AS (
                 faultspec_surface = 'api'
               )
               AND (
-                NOT (
-                  (
-                    NOT faultspec_slot_code IS NULL
-                  )
-                  OR (
-                    NOT faultspec_slot_correlation_id IS NULL
-                  )
-                )
+                faultspec_slot_code IS NULL
               )
               AND (
                 (

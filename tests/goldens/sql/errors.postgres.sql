@@ -92,7 +92,7 @@ WITH source_rows AS (
   WHERE
     (
       (
-        CAST("http_status" AS TEXT) ~ '^[1-5][0-9][0-9]$'
+        CAST("http_status" AS TEXT) ~ '^(?: ?(?:[1-5][0-9]{2,2})(?:\.0+)?(?: [^\u000a\u000d]{0,100})?)$'
       )
     )
     AND (
@@ -101,7 +101,9 @@ WITH source_rows AS (
 ), read_rows AS (
   SELECT
     *,
-    CAST(faultspec_status_text AS INT) AS faultspec_status,
+    CAST(NULLIF((
+      REGEXP_MATCH(faultspec_status_text, '^ ?([1-5][0-9][0-9])')
+    )[1], '') AS INT) AS faultspec_status,
     UPPER(
       CASE
         WHEN COALESCE(faultspec_verb, '') <> ''
@@ -350,14 +352,7 @@ WITH source_rows AS (
                 faultspec_surface = 'api'
               )
               AND (
-                NOT (
-                  (
-                    NOT faultspec_slot_code IS NULL
-                  )
-                  OR (
-                    NOT faultspec_slot_correlation_id IS NULL
-                  )
-                )
+                faultspec_slot_code IS NULL
               )
               AND (
                 (
@@ -655,14 +650,7 @@ WITH source_rows AS (
                 faultspec_surface = 'api'
               )
               AND (
-                NOT (
-                  (
-                    NOT faultspec_slot_code IS NULL
-                  )
-                  OR (
-                    NOT faultspec_slot_correlation_id IS NULL
-                  )
-                )
+                faultspec_slot_code IS NULL
               )
               AND (
                 (

@@ -78,7 +78,7 @@ WITH source_rows AS (
   WHERE
     (
       (
-        CAST(`http_status` AS STRING) RLIKE '^[1-5][0-9][0-9]\\z'
+        CAST(`http_status` AS STRING) RLIKE '^(?: ?(?:[1-5][0-9]{2,2})(?:\\.0+)?(?: [^\\x{a}\\x{d}]{0,100})?)\\z'
       )
     )
     AND (
@@ -87,7 +87,7 @@ WITH source_rows AS (
 ), read_rows AS (
   SELECT
     *,
-    CAST(faultspec_status_text AS INT) AS faultspec_status,
+    CAST(NULLIF(REGEXP_EXTRACT(faultspec_status_text, '^ ?([1-5][0-9][0-9])'), '') AS INT) AS faultspec_status,
     UPPER(
       CASE
         WHEN COALESCE(faultspec_verb, '') <> ''
@@ -333,14 +333,7 @@ WITH source_rows AS (
                 faultspec_surface = 'api'
               )
               AND (
-                NOT (
-                  (
-                    NOT faultspec_slot_code IS NULL
-                  )
-                  OR (
-                    NOT faultspec_slot_correlation_id IS NULL
-                  )
-                )
+                faultspec_slot_code IS NULL
               )
               AND (
                 (
@@ -638,14 +631,7 @@ WITH source_rows AS (
                 faultspec_surface = 'api'
               )
               AND (
-                NOT (
-                  (
-                    NOT faultspec_slot_code IS NULL
-                  )
-                  OR (
-                    NOT faultspec_slot_correlation_id IS NULL
-                  )
-                )
+                faultspec_slot_code IS NULL
               )
               AND (
                 (

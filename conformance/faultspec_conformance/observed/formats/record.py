@@ -17,6 +17,7 @@ from faultspec.exchange.decoding import (
     decode_content,
 )
 from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response
+from faultspec.exchange.numerals import STATUS
 from faultspec_conformance.observed.formats.moments import parse_moment
 
 #: Characters of the longest name of a service.
@@ -37,8 +38,7 @@ LEFT_OUT = re.compile(
     re.IGNORECASE,
 )
 
-#: A status as a text: of tables with empty cells it is `500.0`, of status lines it has a phrase.
-_STATUS = re.compile(r" ?([1-5][0-9]{2})(?:\.0)?(?: [^\r\n]{0,100})?")
+_STATUS = re.compile(STATUS)
 
 #: Characters of the JSON of header fields, as columns of tables have it.
 _HEADERS = 1024 * 1024
