@@ -43,7 +43,7 @@ def put(store: str, name: str, content: bytes) -> None:
 
 def test_objects_are_judged_like_files(store: str, tmp_path: Path) -> None:
     """One object, a packed one, a folder and a pattern of all below it without what is hidden, and
-    Parquet by DuckDB. A folder is no recording itself.
+    Parquet by DuckDB. A folder is not a recording itself.
     """
     put(store, "day/a.log", LINES)
     put(store, "day/b.log.gz", gzip.compress(LINES))

@@ -26,7 +26,7 @@ from faultspec.language import read
 from faultspec.language.record_examples import record_examples
 from faultspec_conformance.observed.audit import AuditOptions, audit
 from faultspec_conformance.observed.formats.logs import read_log
-from faultspec_conformance.observed.formats.record import RecordedExchange, parse_status
+from faultspec_conformance.observed.formats.record import RecordedExchange, Skipped, parse_status
 from faultspec_conformance.results.model import Report
 from support.examples import examples
 
@@ -63,6 +63,7 @@ def wrong_statuses(report: Report) -> int:
 
 
 INNER = json.dumps(RECORD)
+KIND = f"{{{WHERE}}}"
 
 EXAMPLES = {example.title: example for example in record_examples()}
 
@@ -102,6 +103,95 @@ def test_a_line_that_docker_split_cannot_be_read(tmp_path: Path) -> None:
     assert "3 of its 3 records could not be read" in result.not_run[0]
 
 
+EVENTS = {"judged": INNER, "other": "START RequestId: 1", "torn": INNER[:40], "number": "5"}
+
+
+@given(st.lists(st.sampled_from([*EVENTS]), max_size=6), st.booleans())
+@examples(60, steady=15)
+def test_a_record_is_judged_whatever_is_beside_it(names: list[str], typed: bool) -> None:
+    """The records of a line are read one by one: texts of other programs, as AWS Lambda prints
+    them, and torn ones hide none. Torn ones cannot be read; the others are not records.
+    """
+    texts = [EVENTS[name] for name in names]
+    events = [{"message": {"stringValue": text} if typed else text} for text in texts]
+    stream = io.BytesIO(json.dumps({"logEvents": events}).encode() + b"\n")
+    kind = f"{{unwrap: /logEvents/*/message, {WHERE}}}"
+    found = list(read_log(stream, "a.log", contract(kind)))
+    judged_ = [item for item in found if isinstance(item, RecordedExchange)]
+    broken = [item for item in found if isinstance(item, Skipped) and item.broken]
+    assert len(judged_) == names.count("judged")
+    if judged_:
+        assert len(found) == len(names)
+        assert len(broken) == names.count("torn")
+    else:
+        assert bool(broken) == ("torn" in names)
+
+
+WRAPPERS: dict[str, Callable[[str], str]] = {
+    "Docker": lambda text: json.dumps({"log": f"{text}\n"}),
+    "Kubernetes": lambda text: f"2026-11-28T16:00:00Z stdout F {text}",
+    "fluentd": lambda text: f"2026-11-28T16:00:00Z\tapp\t{text}",
+}
+STEPS_INTO = {"Docker": "/log", "Kubernetes": "cri, /text", "fluentd": "fluentd, /text"}
+ACCESS = '1.1.1.1 - - [28/Nov/2026:16:00:00 +0000] "GET /orders/7 HTTP/1.1" 200 5'
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("format_", ["", ", combined"])
+def test_a_wrapping_changes_no_outcome(format_: str, wrapper: str, tmp_path: Path) -> None:
+    """Whatever collects the lines, a program's other texts beside JSON are not records, and most
+    lines of another form than the declared one could not be read.
+    """
+    wrap, path = WRAPPERS[wrapper], tmp_path / "a.log"
+    record = ACCESS if format_ else json.dumps({"request": "/orders/7", "status": 200})
+    lines = [record, *[f"some other text {number}" for number in range(3)]]
+    path.write_text("".join(f"{wrap(line)}\n" for line in lines))
+    kind = f"{{unwrap: [{STEPS_INTO[wrapper]}{format_}], url: /request, status: /status}}"
+    result = judged(path, kind).result
+    assert result.requests == 1
+    assert len(result.notes) == 1
+    assert "skipped 3 records" in result.notes[0]
+    reason = "it has another form" if format_ else "the text in the line is not JSON"
+    assert reason in result.notes[0]
+    assert bool(result.not_run) == bool(format_)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "broken"),
+    [
+        (ACCESS.replace("GET /orders/7 HTTP/1.1", "-"), "declares no such kind", False),
+        ("The service has started.", "it has another form", True),
+        ('{"status": 2', "not JSON", True),
+    ],
+)
+def test_a_line_of_text_says_what_it_lacks(line: str, reason: str, broken: bool) -> None:
+    """An access line without a request, as of a client that sent none, is read and is not a
+    record. A text of another form cannot be read.
+    """
+    kind = "{unwrap: combined, url: /request, status: /status}"
+    (item,) = read_log(io.BytesIO(f"{line}\n".encode()), "a.log", contract(kind))
+    assert isinstance(item, Skipped)
+    assert reason in item.reason
+    assert item.broken is broken
+
+
+@pytest.mark.parametrize(
+    ("status", "broken"),
+    [
+        *[(each, False) for each in (None, 0, 0.0, "0", "000", "-", "")],
+        *[(each, True) for each in ("ok", True, False, -1, 99999, 404.5, {"a": 1}, [])],
+    ],
+)
+def test_a_status_that_is_none_cannot_be_read(status: object, broken: bool) -> None:
+    """A record of a request without an answer is not an exchange. One with any other value cannot
+    be read, so a log of such records could not be read.
+    """
+    line = json.dumps({**RECORD, "s": status}).encode()
+    (item,) = read_log(io.BytesIO(line + b"\n"), "a.log", contract(KIND))
+    assert isinstance(item, Skipped)
+    assert item.broken is broken
+
+
 @pytest.mark.parametrize("title", EXAMPLES)
 def test_a_draft_from_a_sample_is_the_explained_record(title: str, tmp_path: Path) -> None:
     """`init audit` drafts what reads the lines, but for conditions and for text of one's own; the
@@ -117,6 +207,32 @@ def test_a_draft_from_a_sample_is_the_explained_record(title: str, tmp_path: Pat
         drafted = yaml.safe_load(done.stdout)["telemetry"]["records"]["line"]
         assert drafted == wanted
         assert "orders/7" not in done.stdout
+
+
+OLD = {"http.method": "GET", "http.target": "/orders/7", "http.status_code": "500"}
+NEW = {
+    "http.request.method": "GET",
+    "url.full": "https://h/orders/7",
+    "http.response.status_code": "500",
+}
+NEWER = {"http.request.method": "GET", "url.path": "/o", "http.response.status_code": "500"}
+
+
+@pytest.mark.parametrize(
+    ("spans", "read"), [([OLD, NEW], 1), ([NEW, OLD, OLD], 2), ([OLD, NEWER, NEWER], 2)]
+)
+def test_a_draft_is_of_records_that_are_alike(
+    spans: list[dict[str, str]], read: int, tmp_path: Path
+) -> None:
+    """A draft mixes no conventions: it reads as many records of the sample as have their parts in
+    the same places.
+    """
+    path = tmp_path / "a.ndjson"
+    path.write_text("".join(f"{json.dumps({'attributes': span})}\n" for span in spans))
+    done = CliRunner().invoke(cli, ["init", "audit", str(path)], standalone_mode=False)
+    drafted = yaml.safe_load(done.stdout)["telemetry"]["records"]["line"]
+    assert f"# {read} records" in done.stdout
+    assert judged(path, json.dumps(drafted)).result.requests == read
 
 
 def test_a_draft_from_a_table_reads_the_table(tmp_path: Path) -> None:
@@ -250,7 +366,6 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "zst": zstd.compress,
 }
-KIND = f"{{{WHERE}}}"
 LINES = f"{INNER}\n".encode() * 40
 
 

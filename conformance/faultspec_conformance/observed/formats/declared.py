@@ -1,7 +1,7 @@
 """Records of the kinds that a taxonomy declares under `telemetry: records:`."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,7 +16,6 @@ from faultspec.runtime.checking import Check
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Slot, Template
 from faultspec.runtime.pointers import steps
 from faultspec.runtime.text_values import ANY, convert_text
-from faultspec_conformance.observed.formats.items import ItemTooLarge
 from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,
     ALWAYS,
@@ -28,6 +27,7 @@ from faultspec_conformance.observed.formats.record import (
     decompress,
     encode_body,
     header_fields,
+    is_unanswered,
     parse_seconds,
     parse_status,
     read_stamp,
@@ -35,8 +35,8 @@ from faultspec_conformance.observed.formats.record import (
     skip_unreadable,
 )
 from faultspec_conformance.observed.formats.wrapping import (
-    NotWrapped,
-    TornText,
+    Cause,
+    NoRecord,
     Wrapped,
     look_up,
     unwrap,
@@ -82,29 +82,55 @@ def record_reader(contract: Contract) -> RecordReader:
     groups = [(path, tuple(same)) for path, same in groupby(kinds, lambda kind: kind.unwrap)]
 
     def read(text: str | None, value: object, place: str) -> Iterator[Item]:
-        torn: TornText | None = None
+        others: list[NoRecord | Wrapped] = []
         for path, same in groups:
-            try:
-                found = list(_find_records(path, same, text, value))
-            except TornText as error:
-                torn = error
-                continue
-            except ItemTooLarge as error:
-                yield Skipped(place, f"the line cannot be read: {error}")
-                return
-            if not any(kind for kind, _ in found):
+            found = list(_find_records(path, same, text, value))
+            if not any(isinstance(kind, RecordingRule) for kind, _ in found):
+                others += [record for _, record in found if path]
                 continue
             for kind, record in found:
-                if kind is None:
+                if isinstance(record, NoRecord):
+                    yield _skip_other(place, record)
+                elif kind is None:
                     yield Skipped(place, UNDECLARED, broken=False)
                 else:
                     build = partial(_read_record, kind, record, place=place, contract=contract)
                     yield skip_unreadable(place, build)
             return
-        if torn is not None:
-            yield Skipped(place, f"it cannot be read: {torn}")
+        is_text = not isinstance(value, dict) and not (text or "").startswith("{")
+        yield from _skip_line(place, others, is_text=is_text)
 
     return read
+
+
+def _skip_line(
+    place: str, others: Sequence[NoRecord | Wrapped], *, is_text: bool
+) -> Iterator[Skipped]:
+    """The reason why a line lacks a record of a declared kind, if its forms tell. ``others``: what
+    the kinds that unwrap lines find in it.
+    """
+    missing = [other for other in others if isinstance(other, NoRecord)]
+    torn = next((other for other in missing if other.cause is Cause.TORN), None)
+    is_read = len(missing) < len(others)
+    inner = [other for other in missing if other.depth]
+    if torn is not None:
+        yield _skip_other(place, torn)
+    elif is_read:
+        if is_text:
+            yield Skipped(place, UNDECLARED, broken=False)
+    elif inner:
+        yield _skip_other(place, min(inner, key=lambda other: other.cause is not Cause.FORM))
+    elif missing and is_text:
+        yield _skip_other(place, missing[0])
+
+
+def _skip_other(place: str, other: NoRecord) -> Skipped:
+    """A wrapping collects all that a program prints: a text where JSON is expected is not a record.
+    Others should be one.
+    """
+    if other.cause is Cause.TEXT:
+        return Skipped(place, f"it is not a record: {other.reason}", broken=False)
+    return Skipped(place, f"it cannot be read: {other.reason}")
 
 
 def reads_text(contract: Contract, head: bytes) -> bool:
@@ -121,28 +147,21 @@ def reads_text(contract: Contract, head: bytes) -> bool:
 
 
 def _is_readable(line: str, path: tuple[str, ...]) -> bool:
-    try:
-        return any(unwrap(line, path))
-    except (NotWrapped, ItemTooLarge):
-        return False
+    return any(isinstance(found, Wrapped) for found in unwrap(line, path))
 
 
 def _find_records(
     path: tuple[str, ...], kinds: tuple[RecordingRule, ...], text: str | None, value: object
-) -> Iterator[tuple[RecordingRule | None, Wrapped]]:
-    """The records of a line, each with its kind."""
-    if not path:
-        records = [Wrapped(value)] if isinstance(value, dict) else []
-    else:
-        line = value if path[0].startswith("/") else text
-        try:
-            records = list(unwrap(line, path)) if line is not None else []
-        except TornText:
-            raise
-        except NotWrapped:
-            return
-    for record in records:
-        yield next((kind for kind in kinds if _is_of(kind, record)), None), record
+) -> Iterator[tuple[RecordingRule | None, Wrapped | NoRecord]]:
+    """The records of a line, each with its kind, and what stands in place of others."""
+    line = value if not path or path[0].startswith("/") else text
+    if line is None or (not path and not isinstance(line, dict)):
+        return
+    for record in unwrap(line, path):
+        kind = None
+        if isinstance(record, Wrapped):
+            kind = next((kind for kind in kinds if _is_of(kind, record)), None)
+        yield kind, record
 
 
 def _is_of(kind: RecordingRule, record: Wrapped) -> bool:
@@ -155,9 +174,12 @@ def _is_of(kind: RecordingRule, record: Wrapped) -> bool:
 
 def _read_record(kind: RecordingRule, record: Wrapped, *, place: str, contract: Contract) -> Item:
     """The exchange of a record of a declared kind."""
-    status = parse_status(_value_at(record, kind.status))
+    found_status = _value_at(record, kind.status)
+    status = parse_status(found_status)
     if status is None:
-        return Skipped(place, f"`{kind.status}` is not the status of an answer", broken=False)
+        is_broken = not is_unanswered(found_status)
+        reason = f"`{kind.status}` is not the status of an answer"
+        return Skipped(place, reason, broken=is_broken)
     request, known = _read_request(kind, record)
     received = header_fields(_value_at(record, kind.response.headers))
     known |= ABOUT_HEADERS if received is not None else set()

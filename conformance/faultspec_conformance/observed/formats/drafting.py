@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from faultspec.language.line_formats import LINE_FORMATS
 from faultspec.runtime.nodes import child
-from faultspec_conformance.observed.formats.items import ItemTooLarge
 from faultspec_conformance.observed.formats.moments import parse_moment
 from faultspec_conformance.observed.formats.record import METHODS, header_fields, parse_status
-from faultspec_conformance.observed.formats.wrapping import NotWrapped, Wrapped, look_up, unwrap
+from faultspec_conformance.observed.formats.wrapping import Wrapped, look_up, unwrap
 
 #: Levels of a value below which records, and parts of a record, are looked for.
 _DEPTH = 5
@@ -212,10 +211,8 @@ def _find_paths(line: object) -> Iterator[tuple[str, ...]]:
 def _find_in_text(path: tuple[str, ...], text: str) -> Iterator[tuple[str, ...]]:
     """The ways on from a path that leads to a text: it is JSON, or has a format."""
     for steps in ((), *((name,) for name in LINE_FORMATS)):
-        try:
-            value = next(unwrap(text, steps)).value
-        except (NotWrapped, ItemTooLarge):
-            continue
+        found = next(unwrap(text, steps))
+        value = found.value if isinstance(found, Wrapped) else None
         if isinstance(value, dict | list):
             yield (*path, *steps)
             if len(path) + len(steps) < _STEPS:
@@ -242,6 +239,7 @@ def _draft_along(path: tuple[str, ...], lines: list[object]) -> RecordDraft | No
     """The kind of the records at the end of a path."""
     records = [record for line in lines for record in _unwrap_line(line, path)]
     places = [dict(_find_around(record)) for record in records]
+    places = _of_one_kind(places)
     pointers: dict[str, str] = {}
     for part, role in _ROLES.items():
         votes = Counter(
@@ -266,12 +264,33 @@ def _draft_along(path: tuple[str, ...], lines: list[object]) -> RecordDraft | No
     return RecordDraft(path, pointers, count, len(lines))
 
 
+def _of_one_kind(places: list[dict[str, object]]) -> list[dict[str, object]]:
+    """The records that have the needed parts where most have them, by the likeliest names of those:
+    a log may have records of several conventions.
+    """
+    kinds: dict[tuple[str, ...], list[dict[str, object]]] = {}
+    for found in places:
+        at = [
+            max(
+                (each for each, value in found.items() if _is_inside(role, each, value)),
+                key=lambda each: _rank(role, each),  # called at once
+                default=None,
+            )
+            for role in (_ROLES[part] for part in _NEEDED)
+        ]
+        if None not in at:
+            kinds.setdefault(tuple(map(str, at)), []).append(found)
+    return max(kinds.values(), key=len, default=places)
+
+
+def _is_inside(role: Role, pointer: str, value: object) -> bool:
+    return not pointer.startswith("/../") and bool(_rank(role, pointer)) and role.fits(value)
+
+
 def _unwrap_line(line: object, path: tuple[str, ...]) -> Iterator[Wrapped]:
-    try:
-        found = list(unwrap(line, path))
-    except (NotWrapped, ItemTooLarge):
-        return
-    yield from (record for record in found if isinstance(record.value, dict))
+    for record in unwrap(line, path):
+        if isinstance(record, Wrapped) and isinstance(record.value, dict):
+            yield record
 
 
 def _find_around(record: Wrapped) -> Iterator[tuple[str, object]]:

@@ -40,6 +40,9 @@ LEFT_OUT = re.compile(
 
 _STATUS = re.compile(STATUS)
 
+#: Statuses of requests that got no answer, as proxies and tables have them.
+_UNANSWERED = frozenset({"", "-", "0", "00", "000", "0.0"})
+
 #: Characters of the JSON of header fields, as columns of tables have it.
 _HEADERS = 1024 * 1024
 
@@ -297,6 +300,11 @@ def parse_status(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 100 <= value <= 599 else None
+
+
+def is_unanswered(status: object) -> bool:
+    """Whether the status of a record says that the request got no answer."""
+    return status is None or str(status) in _UNANSWERED
 
 
 def read_stamp(moment: object, service: object) -> Stamp:

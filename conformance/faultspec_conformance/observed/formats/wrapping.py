@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from functools import lru_cache, reduce
 from typing import Any, NamedTuple, TypeGuard
 
@@ -10,7 +11,7 @@ from faultspec.exchange.expressions import UncheckableExpression, search
 from faultspec.language.line_formats import LINE_FORMATS
 from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import steps
-from faultspec_conformance.observed.formats.items import check_json_size
+from faultspec_conformance.observed.formats.items import ItemTooLarge, check_json_size
 
 #: The members of a value of OpenTelemetry (`AnyValue` of its protocol); each has one of them.
 TYPED = frozenset(
@@ -36,23 +37,35 @@ class Wrapped(NamedTuple):
     around: "Wrapped | None" = None
 
 
-class NotWrapped(Exception):
-    """A line has not the form that a step expects. The text is a sentence about it."""
-
-
-class TornText(NotWrapped):
-    """A text in a line begins as JSON and is none: Docker splits lines of more than 16 kB."""
-
-
-def unwrap(line: object, path: Sequence[str]) -> Iterator[Wrapped]:
-    """The records of a line, by the steps from it. ``line``: its text, or a value that is read.
-
-    Raises NotWrapped, and ItemTooLarge for a text of JSON beyond the bounds.
+class Cause(Enum):
+    """Why something is not a record. ``FORM``: it is a text of another form. ``TEXT``: it is a
+    text where JSON is expected. ``TORN``: it begins as JSON, which it is not, since Docker splits
+    lines of more than 16 kB, or is JSON beyond the bounds.
     """
-    found = [Wrapped(line)]
-    for step in path:
-        found = [inner for one in found for inner in _take(one, step)]
-    yield from (_parse(one) if isinstance(one.value, str) else one for one in found)
+
+    FORM = "form"
+    TEXT = "text"
+    TORN = "torn"
+
+
+class NoRecord(NamedTuple):
+    """A part of a line that is not a record where one is expected. ``depth``: the steps from the
+    line to it. ``reason``: a sentence about it.
+    """
+
+    cause: Cause
+    reason: str
+    depth: int
+
+
+def unwrap(line: object, path: Sequence[str]) -> Iterator[Wrapped | NoRecord]:
+    """The records of a line, by the steps from it, and what it has in place of others. ``line``:
+    its text, or a value that is read.
+    """
+    found: list[Wrapped | NoRecord] = [Wrapped(line)]
+    for depth, step in enumerate(path):
+        found = [inner for one in found for inner in _take(one, step, depth)]
+    yield from (_read_text(one, len(path)) for one in found)
 
 
 def look_up(record: Wrapped, pointer: str) -> tuple[bool, object]:
@@ -83,12 +96,14 @@ def _split(pointer: str) -> tuple[int, tuple[str, ...]]:
     return levels, tuple(keys[levels:])
 
 
-def _take(place: Wrapped, step: str) -> Iterator[Wrapped]:
+def _take(place: Wrapped | NoRecord, step: str, depth: int) -> Iterator[Wrapped | NoRecord]:
     if not step.startswith("/"):
-        yield Wrapped(_match(step, place.value), place)
+        yield _match(place, step, depth) if isinstance(place, Wrapped) else place
         return
-    if isinstance(place.value, str):
-        place = _parse(place)
+    place = _read_text(place, depth)
+    if isinstance(place, NoRecord):
+        yield place
+        return
     around, value = place, place.value
     keys = steps(step)
     for number, key in enumerate(keys):
@@ -96,7 +111,7 @@ def _take(place: Wrapped, step: str) -> Iterator[Wrapped]:
             rest = reduce(child, keys[number + 1 :], "")
             for item in _items(value):
                 inner = Wrapped(item, around)
-                yield from _take(inner, rest) if rest else (inner,)
+                yield from _take(inner, rest, depth) if rest else (inner,)
             return
         exists, value = _enter(value, key)
         if not exists:
@@ -110,19 +125,19 @@ def _items(value: object) -> Iterable[object]:
     return value if isinstance(value, list) else ()
 
 
-def _match(step: str, value: object) -> Mapping[str, str]:
+def _match(place: Wrapped, step: str, depth: int) -> Wrapped | NoRecord:
     """The parts of a text by a format or an expression; missing ones are left out."""
-    if not isinstance(value, str):
-        raise NotWrapped("the line has no text where one of a format is expected")
-    text = value.strip("\r\n")
+    if not isinstance(place.value, str):
+        return NoRecord(Cause.FORM, "it has no text where one of a format is expected", depth)
+    text = place.value.strip("\r\n")
     try:
         known = LINE_FORMATS.get(step)
         found = known.fullmatch(text) if known else search(rf"\A(?:{step})\Z", text, re.DOTALL)
     except UncheckableExpression as error:
-        raise NotWrapped(f"the expression of a text {error}") from error
+        return NoRecord(Cause.FORM, f"the expression of a text {error}", depth)
     if found is None:
-        raise NotWrapped("the line has another form")
-    return present_parts(found)
+        return NoRecord(Cause.FORM, "it has another form", depth)
+    return Wrapped(present_parts(found), place)
 
 
 def present_parts(found: re.Match[str]) -> Mapping[str, str]:
@@ -130,15 +145,19 @@ def present_parts(found: re.Match[str]) -> Mapping[str, str]:
     return {name: part for name, part in found.groupdict().items() if part not in (None, _MISSING)}
 
 
-def _parse(place: Wrapped) -> Wrapped:
-    """The JSON in a text."""
-    text = str(place.value)
-    check_json_size(text)
+def _read_text(place: Wrapped | NoRecord, depth: int) -> Wrapped | NoRecord:
+    """The JSON in a text; anything else as it is."""
+    if isinstance(place, NoRecord) or not isinstance(place.value, str):
+        return place
+    text = place.value
     try:
+        check_json_size(text)
         return Wrapped(json.loads(text), place.around)
-    except (ValueError, RecursionError) as error:
-        kind = TornText if text.lstrip().startswith("{") else NotWrapped
-        raise kind("the text in the line is not JSON") from error
+    except ItemTooLarge as error:
+        return NoRecord(Cause.TORN, str(error), depth)
+    except (ValueError, RecursionError):
+        cause = Cause.TORN if text.lstrip().startswith("{") else Cause.TEXT
+        return NoRecord(cause, "the text in the line is not JSON", depth)
 
 
 def _enter(value: object, key: str) -> tuple[bool, object]:
