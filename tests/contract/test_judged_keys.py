@@ -412,6 +412,7 @@ LAWS: Mapping[str, str] = {
     "surfaces.idempotency_key": "tests/systems/test_key_places.py",
     "operations.idempotency_key": "tests/systems/test_key_places.py",
     "idempotency.refusals": "tests/probes/test_refused_replays.py",
+    "envelopes.fields.refers_to": "tests/probes/test_references.py",
     "surfaces.states": "tests/systems/test_language_server.py",
     "surfaces.protocol.batches": "tests/systems/test_language_server.py",
 }

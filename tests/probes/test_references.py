@@ -1,4 +1,4 @@
-"""What errors refer to is followed: files below a folder, pages of known hosts, and resources."""
+"""References of errors are followed: files below a folder, pages of known hosts, and resources."""
 
 import json
 import os
@@ -88,7 +88,7 @@ def test_only_known_hosts_are_asked() -> None:
 
 
 class _Service(BaseHTTPRequestHandler):
-    """Errors that refer to what the path names; `/docs` and `/mine` exist, `/mine` for one caller."""
+    """A service with `/docs`, and `/mine` for one caller; all else is an error."""
 
     def do_GET(self) -> None:
         """Answer a request."""
@@ -234,4 +234,4 @@ def test_a_declaration_that_cannot_lead_anywhere_is_reported() -> None:
         text = TAXONOMY.replace(old, old.replace("string", "integer"))
         (found,) = read(text, "t.yaml").diagnostics
         assert found.code == "contradiction"
-        assert "and is no text" in found.message
+        assert "and is not a text" in found.message

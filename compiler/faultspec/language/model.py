@@ -206,7 +206,7 @@ class DetailMember(NamedTuple):
 
 
 ReferenceKind = Literal["resource", "file", "url"]
-"""What the value of a detail or slot leads to."""
+"""The kinds of things that the value of a detail or slot leads to."""
 
 
 class DetailKey(NamedTuple):

@@ -153,7 +153,7 @@ def check_reference(scope: Scope, data: Data, path: Path) -> None:
     """Report a reference to a file or a URL whose type has no texts."""
     kind, types = data.get("refers_to"), {*word_tuple(data.get("type"))}
     if kind in ("file", "url") and types and not types & {"string", "array"}:
-        message = f"`{path[-1]}` refers to a {kind}, and is no text"
+        message = f"`{path[-1]}` refers to a {kind}, and is not a text"
         scope.report((*path, "refers_to"), "contradiction", message, "write `type: string`")
 
 

@@ -1,4 +1,4 @@
-"""What errors refer to: files, pages and resources that their reader looks for."""
+"""The things that errors refer to: files, pages and resources that their reader looks for."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -10,15 +10,15 @@ from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import failed, not_exercised, passed
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.references import (
+    ErrorReference,
     Found,
-    Reference,
     host_of,
     judge_status,
     look_up_file,
     look_up_page,
     own_url,
-    path_of,
     references_in,
+    target_of,
 )
 from faultspec_conformance.session.requests import RequestSpec
 
@@ -31,9 +31,9 @@ _FOLLOWED = 50
 def http_references(session: HttpSession) -> Iterator[ProbeResult]:
     """Follow the references of all errors; what the service itself has is read as their caller."""
 
-    def read(reference: Reference, url: str) -> Found:
+    def read(reference: ErrorReference, url: str) -> Found:
         caller = session.config.identity(reference.answer.exchange.identity)
-        spec = RequestSpec("GET", path_of(url), identity=caller, route=None)
+        spec = RequestSpec("GET", target_of(url), identity=caller, route=None)
         return judge_status(session.call(spec).status, own=True)
 
     yield from _follow(session, session.driver.base, read)
@@ -42,7 +42,7 @@ def http_references(session: HttpSession) -> Iterator[ProbeResult]:
 def call_references(session: CallSession) -> Iterator[ProbeResult]:
     """Follow the references of all errors. Resources are those of MCP."""
 
-    def read(reference: Reference, url: str) -> Found:
+    def read(reference: ErrorReference, url: str) -> Found:
         if reference.kind == "url":
             return look_up_page(url, (host_of(url),))
         if not isinstance(session, ToolSession):
@@ -54,25 +54,25 @@ def call_references(session: CallSession) -> Iterator[ProbeResult]:
 
 
 def _follow(
-    session: Session, address: str, read: Callable[[Reference, str], Found]
+    session: Session, address: str, read: Callable[[ErrorReference, str], Found]
 ) -> Iterator[ProbeResult]:
     """Follow each reference once for each caller. ``read``: of what the service itself has."""
-    seen: dict[tuple[object, ...], Reference] = {}
+    seen: dict[tuple[object, ...], ErrorReference] = {}
     for answer in session.observations.exchanges:
         for reference in references_in(session.contract, answer):
             key = reference.kind, reference.value, answer.exchange.identity
             seen.setdefault(key, reference)
     for reference in islice(seen.values(), _FOLLOWED):
         yield from attempt(_check(session, address, reference, read), CLAUSE)
-    if not seen and session.applies(CLAUSE):
+    if not seen:
         yield not_exercised(CLAUSE, "no error refers to anything")
 
 
 def _check(
     session: Session,
     address: str,
-    reference: Reference,
-    read: Callable[[Reference, str], Found],
+    reference: ErrorReference,
+    read: Callable[[ErrorReference, str], Found],
 ) -> Iterator[Outcome]:
     found = _look_up(session, address, reference, read)
     if found is None:
@@ -90,10 +90,10 @@ def _check(
 def _look_up(
     session: Session,
     address: str,
-    reference: Reference,
-    read: Callable[[Reference, str], Found],
+    reference: ErrorReference,
+    read: Callable[[ErrorReference, str], Found],
 ) -> Found | None:
-    """What is behind a reference; None of an id, which has a clause of its own."""
+    """The result of following a reference; None of an id, which has a clause of its own."""
     config = session.config.references
     if reference.kind == "file":
         if config.files is None:

@@ -1,4 +1,4 @@
-"""What errors refer to: files below a folder of the configuration, and pages of known hosts."""
+"""The things that errors refer to: files below a folder, and pages of known hosts."""
 
 import os
 import stat
@@ -21,7 +21,7 @@ _LONGEST = 4096
 _PATIENCE = 10.0
 
 
-class Reference(NamedTuple):
+class ErrorReference(NamedTuple):
     """A value of an error that leads somewhere; ``name``: its detail or slot."""
 
     kind: ReferenceKind
@@ -31,7 +31,7 @@ class Reference(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Whether there is something behind a reference; None: it was not followed, for ``reason``.
+    """Whether a reference leads somewhere; None: it was not followed, for ``reason``.
 
     ``reason`` is the end of a sentence about the reference.
     """
@@ -40,7 +40,7 @@ class Found(NamedTuple):
     reason: str = ""
 
 
-def references_in(contract: Contract, answer: Observation) -> Iterator[Reference]:
+def references_in(contract: Contract, answer: Observation) -> Iterator[ErrorReference]:
     """Yield the references of an error."""
     details = error_details(contract, answer)
     for name, declared in contract.taxonomy.references().items():
@@ -48,16 +48,16 @@ def references_in(contract: Contract, answer: Observation) -> Iterator[Reference
         value = details.get(name) if is_key else slot_value(contract, answer, name)
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, str) and each and declared.refers_to is not None:
-                yield Reference(declared.refers_to, name, each, answer)
+                yield ErrorReference(declared.refers_to, name, each, answer)
 
 
 def look_up_file(root: str, value: str) -> Found:
-    """Whether there is a file or a folder below the root. Nothing is read, and no link is followed
+    """Whether a file or a folder exists below the root. Nothing is read, and no link is followed
     that leads out of the root.
     """
     text = value.removeprefix("file://")
     if len(text) > _LONGEST or "\0" in text:
-        return Found(False, "is no path")
+        return Found(False, "is not a path")
     base = Path(root).resolve()
     place = Path(os.path.normpath(base / text))
     if not place.is_relative_to(base):
@@ -85,7 +85,7 @@ def own_url(address: str, value: str) -> str | None:
     return url if same and address and len(value) <= _LONGEST else None
 
 
-def path_of(url: str) -> str:
+def target_of(url: str) -> str:
     """The path and query of a URL."""
     parts = urlsplit(url)
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -104,22 +104,22 @@ def look_up_page(url: str, hosts: tuple[str, ...]) -> Found:
         parts = urlsplit(url)
         host, name = _host(parts), parts.hostname or ""
     except ValueError:
-        return Found(False, "is no URL")
+        return Found(False, "is not a URL")
     if parts.scheme not in ("http", "https") or not name or len(url) > _LONGEST:
-        return Found(False, "is no URL of a page")
+        return Found(False, "is not the URL of a page")
     if not {name, host} & {*hosts}:
         return Found(None, "leads to a host that `references` does not list")
     limits = Limits(requests=1, seconds=_PATIENCE)
     with HttpDriver(f"{parts.scheme}://{host}", limits) as driver:
-        answer = driver.send(Request("GET", path_of(url)))
+        answer = driver.send(Request("GET", target_of(url)))
     if isinstance(answer, NoAnswer):
         return Found(None, f"was not answered: {answer.reason}")
     return judge_status(answer.status, own=False)
 
 
 def judge_status(status: int | None, *, own: bool) -> Found:
-    """Whether the answer to a GET shows that there is something. ``own``: the caller of the failed
-    request asked the service itself.
+    """Whether the answer to a GET shows that the reference leads somewhere. ``own``: the caller of
+    the failed request asked the service itself.
     """
     if status is None or status < 400 or status == 405:
         return Found(True)
