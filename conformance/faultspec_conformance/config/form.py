@@ -236,6 +236,21 @@ _FAULTS = Record(
     },
 )
 _STEP = Record("a step", _STEP_KEYS)
+#: Steps beside those that provoke a code, which only services that are called by name have.
+_NAMED_STEP = Record(
+    "a step",
+    {
+        **{
+            name: _STEP_KEYS[name]
+            for name in ("request", "params", "as", "notification", "may_fail")
+        },
+        "save": Key(
+            Named(_POINTER),
+            "Values of the answer to keep, by name: a JSON Pointer such as `/result/id`. Later "
+            "steps use them as `${name}`.",
+        ),
+    },
+)
 _RECIPE = Record(
     "a recipe",
     {
@@ -261,7 +276,7 @@ _RECIPE = Record(
             Flag(), "Standard streams: the recipe gets a process of its own, which ends with it."
         ),
         "after": Key(
-            Many(_STEP, 1),
+            Many(_NAMED_STEP, 1),
             "JSON-RPC and MCP: steps that undo what the recipe changed. They are sent whether or "
             "not the code came.",
         ),
@@ -490,7 +505,8 @@ _SAMPLE = Record(
         "params": _PARAMS,
         "as": _AS,
         "before": Key(
-            Many(_STEP, 1), "Steps that the call needs, such as one that opens a file, each time."
+            Many(_NAMED_STEP, 1),
+            "Steps that the call needs each time, such as one that opens a file.",
         ),
         "invalid": Key(
             Many(Anything(), 1),
@@ -554,7 +570,9 @@ _LIMITS = Record(
 _ENDING = Record(
     "an end of the process",
     {
-        "steps": Key(Many(_STEP, 1), "The requests and notifications that end the process.", True),
+        "steps": Key(
+            Many(_NAMED_STEP, 1), "The requests and notifications that end the process.", True
+        ),
         "exit_code": Key(Integer(0, 255), "The exit code of the process."),
         "seconds": Key(Number(0), "How long the process may take to end; default 5."),
     },
@@ -563,7 +581,7 @@ _SESSION = Record(
     "a session",
     {
         "start": Key(
-            Many(_STEP, 1),
+            Many(_NAMED_STEP, 1),
             "Requests and notifications at the start of each process, such as `initialize`. The "
             "service answers them with success.",
         ),
@@ -634,7 +652,7 @@ CONFIGURATION = Record(
             "walks are tested on them.",
         ),
         "session": Key(
-            Either((Many(_STEP, 1), _SESSION)),
+            Either((Many(_NAMED_STEP, 1), _SESSION)),
             "JSON-RPC over standard streams: what each process gets at its start and at its end. "
             "A list: the steps at the start.",
         ),
