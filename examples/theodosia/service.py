@@ -170,6 +170,13 @@ STEP = types.Tool(
         "properties": {"action": {"type": "string"}, "inputs": {"type": "object"}},
         "required": ["action"],
     },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "state": {"type": "string"},
+            "valid_next_actions": {"type": "array", "items": {"type": "string"}},
+        },
+    },
 )
 
 

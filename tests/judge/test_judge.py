@@ -909,7 +909,7 @@ def test_the_table_of_clauses_is_closed() -> None:
         *("http/accept", "http/partial-content", "http/upgrade", "http/no-content"),
         "http/retry-after",
         *("mcp/unknown-tool", "mcp/invalid-arguments", "audit/recorded", "discovery/agrees"),
-        "rendering/form",
+        *("rendering/form", "mcp/error-text"),
         "leaks/personal-data",
         *(
             name

@@ -124,6 +124,67 @@ def test_a_tool_result_is_judged_where_its_envelope_stands(body: object, broken:
     assert clauses(judged(made(TOOL), "mcp", body)) == broken
 
 
+@pytest.mark.parametrize(
+    ("content", "structured", "wordless"),
+    [
+        ([], None, True),
+        (None, None, True),
+        ([{"type": "text", "text": " \n"}], None, True),
+        ([{"type": "text"}], {}, True),
+        ([{"type": "text", "text": " "}, {"type": "text", "text": "No."}], None, False),
+        ([{"type": "image", "data": "AA==", "mimeType": "image/png"}], None, False),
+        ([], {"error": "refused"}, False),
+    ],
+)
+def test_an_error_of_a_tool_says_something(
+    content: object, structured: object, wordless: bool
+) -> None:
+    """A result that is marked as an error has a text, another block or structured content, whether
+    or not a surface claims it. A result without the mark, and another transport, need none.
+    """
+    body = {"content": content, "structuredContent": structured}
+    rules = made(UNCODED)
+    for tool in ("step", "other"):
+        found = judged(rules, "mcp", {**body, "isError": True}, target=tool)
+        assert ("mcp/error-text" in clauses(found)) is wordless
+        assert "mcp/error-text" in found.exercised
+        for transport, marked in (("mcp", False), ("jsonrpc", True)):
+            other = judged(rules, transport, {**body, "isError": marked}, target=tool)
+            assert "mcp/error-text" not in other.exercised
+
+
+UNCODED = """
+envelopes:
+  text:
+    shape: {isError: true, content: [{type: text, text: $message}]}
+    fields: {code: {places: [envelope]}, message: {type: string}}
+  missing:
+    shape: {isError: true, content: [{type: text, text: "No such file: ${path}"}]}
+    fields: {code: {places: [envelope]}, path: {type: string}}
+surfaces:
+  tools:
+    transport: mcp
+    match: {tools: [step]}
+    error_when: {equals: {/isError: true}}
+    envelope: [missing, text]
+    codes: closed
+    reason: A tool may answer with an image.
+codes:
+  no_file: {summary: There is no such file., envelope: missing, http: null, http_reason: Not over HTTP.}
+  failed: {summary: The tool failed., envelope: text, http: null, http_reason: Not over HTTP.}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("No such file: a.txt", "no_file"), ("It is full.", "failed")]
+)
+def test_the_text_of_an_error_decides_its_code(text: str, code: str) -> None:
+    """Where no member has a code, the form of the text decides it."""
+    body = {"content": [{"type": "text", "text": text}], "isError": True}
+    found = judged(made(UNCODED), "mcp", body)
+    assert (found.code, clauses(found)) == (code, [])
+
+
 def test_places_are_places_of_the_whole_body() -> None:
     """A pointer in a finding starts at the root of the body, not of the envelope."""
     (found,) = judged(made(TOOL), "mcp", result(error="refused", message=7)).findings

@@ -484,6 +484,10 @@ def _as_text(answer: Any, marked: bool) -> Any:
     return {"jsonrpc": "2.0", "id": answer["id"], "result": {"content": content, "isError": marked}}
 
 
+def _wordless(answer: Any) -> Any:
+    return {**answer, "result": {"content": [{"type": "text", "text": " "}], "isError": True}}
+
+
 def _tool(name: str | None, marked: bool) -> Change:
     """The refusals of the protocol, of the tool `step` or of others, as a result."""
 
@@ -719,6 +723,18 @@ lapse(
     "text-of-success",
     "the text of a refusal says that all went well",
     _texted("All went well."),
+)
+lapse(
+    _T,
+    "arguments-refused-without-words",
+    "arguments that do not fit are refused with a result that says nothing",
+    _refusal("step", lambda _, answer: _wordless(_as_text(answer, True))),
+)
+lapse(
+    _T,
+    "state-as-number",
+    "the state of a success is a number, and the schema of the tool has a text",
+    _successes(sets(state=1)),
 )
 lapse(
     _T,

@@ -23,7 +23,7 @@ from faultspec.judge.media_type import judge_media_type, media_type_problem
 from faultspec.judge.nesting import holds_quotes
 from faultspec.judge.renderings import find_renderings, judge_renderings
 from faultspec.judge.success import judge_success
-from faultspec.judge.tool_result import judge_mark, judge_text
+from faultspec.judge.tool_result import judge_mark, judge_text, judge_words
 from faultspec.language.model import Code, Envelope, Operation
 from faultspec.language.values import shorten
 from faultspec.runtime.nodes import Object
@@ -69,6 +69,7 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
         judge_renderings(findings, rendered, None)
         return findings.judgement(surface=surface, code=None, is_error=False)
     error = _judge_error(findings, claim, operation, body, bodiless=bodiless)
+    judge_words(findings, body.value)
     code = error.code if error else None
     taxonomy, status = contract.taxonomy, exchange.response.status
     codes = [each.code for each in (error, *error.others)] if error else [None]

@@ -30,6 +30,35 @@ def mirrors(result: object) -> Iterator[str]:
             yield pointer
 
 
+def _says_something(result: object) -> bool:
+    """Whether a tool result has a text, another block or structured content."""
+    content = resolve(result, "/content")[1]
+    others = [
+        block
+        for block in (content if isinstance(content, list) else ())
+        if isinstance(block, dict) and block.get("type") != "text"
+    ]
+    says = any(text.strip() for _, text in texts_of(result))
+    return bool(says or others or resolve(result, "/structuredContent")[1])
+
+
+def judge_words(findings: FindingCollector, result: object) -> None:
+    """Check that a result that is marked as an error says something.
+
+    MCP 2025-11-25, server/tools, "Error Handling": errors of tools have actionable feedback, by
+    which a model corrects itself.
+    """
+    if findings.exchange.transport != "mcp" or resolve(result, "/isError")[1] is not True:
+        return
+    surfaces = findings.contract.taxonomy.surfaces.values()
+    if not any(surface.transport == "mcp" for surface in surfaces):
+        return
+    findings.exercise("mcp/error-text")
+    if not _says_something(result):
+        message = "the result is marked as an error, and has neither text nor structured content"
+        findings.add("mcp/error-text", message, pointer="/content")
+
+
 def judge_mark(findings: FindingCollector, code: Code, result: object) -> None:
     """Check that ``isError`` is what the code declares.
 

@@ -45,7 +45,7 @@ UNJUDGED = Judgement((), frozenset())
 _TIMES_SLOWER, _SHORTEST_WAIT = 5.0, 1.0
 
 #: The clauses that hold for every error, even one that the taxonomy says nothing about.
-_ANYWHERE = "leaks/"
+_ANYWHERE = ("leaks/", "mcp/error-text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,7 +503,7 @@ class ToolSession(CallSession):
         judgement = judge(self.contract, exchange)
         of_protocol = name in self.driver.protocol_methods
         if (of_protocol or not judged) and judgement.code is None:
-            judgement = _leaks_only(judgement)
+            judgement = _without_form(judgement)
         return self.record(exchange, judgement)
 
     @property
@@ -546,11 +546,11 @@ class ToolSession(CallSession):
         """Record an error of the protocol that answers something other than a call of a tool."""
         asked = self.begin_exchange("jsonrpc", request, self.caller)
         exchange = replace(asked, response=answered.response)
-        return self.record(exchange, _leaks_only(judge(self.contract, exchange)))
+        return self.record(exchange, _without_form(judge(self.contract, exchange)))
 
 
-def _leaks_only(judgement: Judgement) -> Judgement:
-    """Return the part of a judgement that is about leaks."""
+def _without_form(judgement: Judgement) -> Judgement:
+    """Return the part of a judgement that holds for every error."""
     findings = (item for item in judgement.findings if item.clause.startswith(_ANYWHERE))
     exercised = frozenset(clause for clause in judgement.exercised if clause.startswith(_ANYWHERE))
     return replace(judgement, findings=tuple(findings), exercised=exercised)

@@ -145,6 +145,16 @@ CLAUSES = (
         sources=surface_sources(lambda surface: surface.structured),
     ),
     _mcp(
+        address="mcp/error-text",
+        title="A tool result that is marked as an error says something",
+        why="A model without a reason tries the same call again, or gives up.",
+        occasion="A tool result with `isError`.",
+        presupposes=("envelope/json", "envelope/shape", "envelope/types"),
+        reads=("surface", "body"),
+        requires=(_IS_MCP,),
+        sources=no_sources,
+    ),
+    _mcp(
         address="mcp/unknown-tool",
         title="An unknown tool is refused",
         why="An agent that gets a result goes on as if the tool had run.",
