@@ -1,4 +1,7 @@
-"""An MCP server on standard streams, with one tool and one habit: `python mcp_peer.py HABIT`."""
+"""An MCP server on standard streams, with one tool and one habit: `python mcp_peer.py HABIT REVISION`.
+
+It refuses calls with the argument `bad`: by a text, or as the habit says.
+"""
 
 import json
 import os
@@ -8,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-HABIT = next(iter(sys.argv[1:]), "")
+HABIT, REVISION = (*sys.argv[1:], "", "")[:2]
 
 
 def send(value: object) -> None:
@@ -17,11 +20,26 @@ def send(value: object) -> None:
     sys.stdout.flush()
 
 
+def is_bad(message: Any) -> bool:
+    """Whether a call has the argument that is refused."""
+    return "bad" in (message["params"].get("arguments") or {})
+
+
+def outcome_of(message: Any) -> dict[str, object]:
+    """The result of a request, or its error."""
+    numbers = {"invalid": -32602, "internal": -32603}
+    if message["method"] == "tools/call" and is_bad(message) and HABIT in numbers:
+        return {"error": {"code": numbers[HABIT], "message": "bad is bad"}}
+    if message["method"] == "prompts/get":  # shows what it got
+        return {"error": {"code": -32602, "message": json.dumps(message["params"])}}
+    return {"result": result_of(message)}
+
+
 def result_of(message: Any) -> object:
     """The result of a request."""
     if message["method"] == "initialize":
         return {
-            "protocolVersion": message["params"]["protocolVersion"],
+            "protocolVersion": REVISION or message["params"]["protocolVersion"],
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "peer", "version": "1"},
         }
@@ -39,6 +57,9 @@ def result_of(message: Any) -> object:
         }
     if message["method"] == "resources/read":
         return {"contents": [{"uri": message["params"]["uri"], "text": "a note"}]}
+    if is_bad(message):
+        text = "" if HABIT == "wordless" else "bad is bad"
+        return {"content": [{"type": "text", "text": text}], "isError": HABIT != "accepting"}
     result: dict[str, object] = {"content": [{"type": "text", "text": "done"}], "isError": False}
     if message["params"]["name"] == "count" and HABIT != "unstructured":
         result["structuredContent"] = {"count": "one" if HABIT == "mistyped" else 1}
@@ -79,7 +100,7 @@ def main() -> None:
             continue
         if message["method"] == "tools/call":
             misbehave()
-        send({"jsonrpc": "2.0", "id": message["id"], "result": result_of(message)})
+        send({"jsonrpc": "2.0", "id": message["id"], **outcome_of(message)})
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from faultspec_conformance.config import ABSENT, InvalidParams, SampleCall
 from faultspec_conformance.probes.calls import take_steps
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import (
+    CallSession,
     RpcSession,
     encode_message,
     notification,
@@ -71,7 +72,7 @@ def unknown_methods(session: RpcSession) -> Iterator[ProbeResult]:
     Its name may: "Method not found" names the method.
     """
     clause = "rpc/unknown-method"
-    if (reason := _reason_unlisted(session, METHOD)) is not None:
+    if (reason := reason_unlisted(session, METHOD)) is not None:
         yield not_exercised(clause, reason)
         return
     secret = session.canary("secret")
@@ -94,7 +95,7 @@ def invalid_requests(session: RpcSession) -> Iterator[ProbeResult]:
     """Send JSON that is not a request, and a request of another version of the protocol."""
     clause = "rpc/invalid-request"
     yield from _send_messages(session, clause, REQUEST, _NO_REQUESTS)
-    if _reason_unlisted(session, REQUEST) is None:
+    if reason_unlisted(session, REQUEST) is None:
         yield from attempt(_send_other_version(session), clause)
 
 
@@ -120,7 +121,7 @@ def _send_other_version(session: RpcSession) -> Iterator[Outcome]:
 def _send_messages(
     session: RpcSession, clause: str, number: int, messages: tuple[_Malformed, ...]
 ) -> Iterator[ProbeResult]:
-    if (reason := _reason_unlisted(session, number)) is not None:
+    if (reason := reason_unlisted(session, number)) is not None:
         yield not_exercised(clause, reason)
         return
     for message in messages:
@@ -152,7 +153,7 @@ def invalid_params(session: RpcSession) -> Iterator[ProbeResult]:
     for sample in samples:
         for invalid in sample.invalid:
             yield from attempt(_send_invalid(session, sample, invalid), clause)
-    if samples and _reason_unlisted(session, PARAMS) is None:
+    if samples and reason_unlisted(session, PARAMS) is None:
         name = samples[0].call.path
         answer = session.call(name, "text", harmless=samples[0].safe, swift=True)
         if protocol_error(answer.json) in (PARAMS, REQUEST) or answer.code is not None:
@@ -200,7 +201,7 @@ def _call_with_id(session: RpcSession, id: object) -> Iterator[Outcome]:
     """Make one call that succeeds and one call that fails."""
     name, params, harmless = _known_call(session)
     session.call(name, params, id=id, harmless=harmless)
-    if name != _NO_METHOD and _reason_unlisted(session, METHOD) is None:
+    if name != _NO_METHOD and reason_unlisted(session, METHOD) is None:
         session.call(_NO_METHOD, {}, id=id, harmless=True, swift=True)
     yield from ()
 
@@ -316,7 +317,7 @@ def _check_number(clause: str, answer: Observation, what: str, number: int) -> O
     return failed(clause, message, answer)
 
 
-def _reason_unlisted(session: RpcSession, number: int) -> str | None:
+def reason_unlisted(session: CallSession, number: int) -> str | None:
     """Return why nothing is asked that deserves this number: the taxonomy lists numbers without it;
     else None.
     """

@@ -7,6 +7,7 @@ from faultspec.exchange.body import replace_value
 from faultspec.language.model import Navigation
 from faultspec_conformance.config import ABSENT, SampleCall
 from faultspec_conformance.probes import audit
+from faultspec_conformance.probes.jsonrpc import reason_unlisted
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.calls import ToolSession
@@ -117,11 +118,16 @@ def _check_refused(
     # Errors of no surface, and of one whose errors have a text alone, have no code.
     codeless = claim is None or not claim.surface.envelopes
     unclaimed = number is None and codeless and _is_marked(answer)
-    if number == _INVALID or answer.code is not None or unclaimed:
-        yield passed(_ARGUMENTS)
-    elif number == _INTERNAL:
+    if number == _INTERNAL:
         message = f"{subject}: reported as a crash with error {number}"
         yield failed(_ARGUMENTS, f"{message}; the protocol has error {_INVALID}", answer)
+    elif answer.code is not None or unclaimed:
+        yield passed(_ARGUMENTS)
+    elif number == _INVALID and (reason := reason_unlisted(session, _INVALID)) is not None:
+        message = f"{subject}: refused with error {number}; {reason}"
+        yield failed(_ARGUMENTS, message, answer, level="warning", variant="unlisted")
+    elif number == _INVALID:
+        yield passed(_ARGUMENTS)
     elif number is not None:
         message = f"{subject}: refused with error {number}; the protocol has error {_INVALID}"
         yield failed(_ARGUMENTS, message, answer, level="warning", variant="number")
