@@ -8,7 +8,7 @@ from faultspec.exchange.model import Canary
 from faultspec.openapi.service import Scheme, ServiceOperation
 from faultspec_conformance.config import ANONYMOUS, CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.probes.operations import creates, one_of_each_method
-from faultspec_conformance.probes.refusals import SERVERS_FAULT
+from faultspec_conformance.probes.refusals import HIDES_ERRORS, SERVERS_FAULT, hides_errors
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import authority, is_forbidden
 from faultspec_conformance.session.fixtures import ordinary_request
@@ -87,6 +87,10 @@ def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
                 trigger=what,
             )
         )
+        if hides_errors(session, answer):
+            reason = f"the service answered {answer} to {read.name} {what}"
+            yield not_exercised(_MISSING, f"{reason}: {HIDES_ERRORS}")
+            return
         yield _check_401(session, answer, read, what, clause=_MISSING)
 
 

@@ -10,6 +10,7 @@ from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import ordinary_request, request_to, take_untouched
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.meanings import codes_meaning
 from faultspec_conformance.session.observation import (
     KEEPS_RATE,
     Observation,
@@ -45,9 +46,7 @@ _TICK = 1.1
 
 def stale_writes(session: HttpSession) -> Iterator[Outcome]:
     """Change every resource with a fresh, a stale and a refetched validator."""
-    codes = session.taxonomy.codes
-    declared = (codes[name] for name in session.contract.codes_for(412) if name in codes)
-    if not any(code.http.allows(412) for code in declared):
+    if not codes_meaning(session.contract, 412):
         return
     found = False
     for kind in session.turn:

@@ -18,6 +18,7 @@ from faultspec_conformance.probes.refusals import CHECKED_FIRST, check_refusal, 
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, request_to
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.meanings import means_status
 from faultspec_conformance.session.observation import INVALID_INPUT, failed, not_exercised
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import readable_operation, required_query
@@ -89,7 +90,7 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     sent = replace(spec, body=body, content_type="text/plain", trigger=_AS_TEXT)
     answer = session.call(sent)
     taxonomy = session.taxonomy
-    codes = [code for code in taxonomy.shared_live_codes() if code.http.allows(415)]
+    codes = [code for code in taxonomy.shared_live_codes() if means_status(code, 415)]
     code = next((code.name for code in codes if _means_media(code)), None)
     fallbacks = {fallback.code for fallback in taxonomy.fallbacks}
     if answer.status in CHECKED_FIRST:

@@ -22,6 +22,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.meanings import codes_meaning
 from faultspec_conformance.session.observation import Observation, failed, parse_body, passed
 from faultspec_conformance.session.requests import with_tag
 from faultspec_conformance.session.resources import CreatedResource, names_of, refers_to
@@ -218,10 +219,7 @@ class MemberUpdates:
 
     def _refuses_stale_writes(self) -> bool:
         """Whether a code of the taxonomy refuses a stale write."""
-        codes, contract = self.session.taxonomy.codes, self.session.contract
-        return any(
-            name in codes and codes[name].http.allows(412) for name in contract.codes_for(412)
-        )
+        return bool(codes_meaning(self.session.contract, 412))
 
     def _lost_member(
         self, body: Mapping[str, object], shown: Mapping[str, object], now: Mapping[str, object]

@@ -18,6 +18,7 @@ from faultspec_conformance.config import Identity
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import make, request_to, written_values
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.meanings import means_status
 from faultspec_conformance.session.next_pages import Paging, paging_of
 from faultspec_conformance.session.observation import (
     INVALID_INPUT,
@@ -442,7 +443,7 @@ class _List:
                 code.name
                 for code in self.session.taxonomy.shared_live_codes()
                 if _OF_CURSORS.search(f"{code.name} {code.summary}")
-                and any(code.http.allows(status) for status in _BEYOND)
+                and any(means_status(code, status) for status in _BEYOND)
             ),
             None,
         )

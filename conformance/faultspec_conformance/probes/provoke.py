@@ -27,6 +27,7 @@ from faultspec_conformance.session.credentials import allows_401, confirm_refusa
 from faultspec_conformance.session.fixtures import create_named
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.keys import key_of, renew_key
+from faultspec_conformance.session.meanings import means_status
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
@@ -145,7 +146,7 @@ def _do_step(
     if reason is not None:
         return reason
     answer = _step(session, step, saved, code, is_last=False)
-    met = answer.ok if step.status is None else answer.status == step.status
+    met = answer.ok if step.status is None else answer.sent_status == step.status
     if not met and step.until is None:
         expected = "" if step.status is None else f"; expected {step.status}"
         line = summary_line(session.contract, answer)
@@ -191,7 +192,7 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
         yield from _check_expectation(session, recipe, answer, saved=saved, before=before)
     if outcome.kind == "passed" and recipe.action:
         yield from _take_action(session, recipe, answer, saved=saved)
-    if last.until is not None and answer.status == last.until:
+    if last.until is not None and answer.sent_status == last.until:
 
         def ask() -> Observation:
             return session.call(_request(session, last, saved, recipe.code))
@@ -281,13 +282,13 @@ def _outlast(
 
 def _has_reached(step: Step, answer: Observation, code: str) -> bool:
     """Whether a repeated request got what it is repeated for."""
-    return answer.status == step.until or answer.code == code
+    return answer.sent_status == step.until or answer.code == code
 
 
 def _may_be_429(session: HttpSession, name: str) -> bool:
     """Whether the code of this name may have the status 429. A name that no code has may."""
     codes = [code for code in session.taxonomy.every_code() if code.name == name]
-    return not codes or any(code.http.allows(429) for code in codes)
+    return not codes or any(means_status(code, 429) for code in codes)
 
 
 def _burst(
@@ -406,9 +407,9 @@ def _check(session: HttpSession, recipe: Recipe, answer: Observation) -> Outcome
         return _check_surface(recipe, recipe.surface, answer)
     if recipe.rendering is not None:
         return _check_rendering(session, recipe, recipe.rendering, answer)
-    if recipe.code in codes and recipe.status in (None, answer.status):
+    if recipe.code in codes and recipe.status in (None, answer.sent_status):
         return passed(_CLAUSE)
-    if until is not None and answer.status != until:
+    if until is not None and answer.sent_status != until:
         times = f"none of {recipe.steps[-1].at_most} requests got {until}"
         return failed(
             _CLAUSE, f"{what}: {times}; the last answer is {answer}", answer, variant="repeated"
@@ -430,7 +431,7 @@ def _check(session: HttpSession, recipe: Recipe, answer: Observation) -> Outcome
 def _check_surface(recipe: Recipe, surface: str, answer: Observation) -> Outcome:
     """Check that the last answer of a recipe has its status, and belongs to its surface."""
     what = f"the recipe for {recipe.code}"
-    if answer.status != recipe.status:
+    if answer.sent_status != recipe.status:
         message = f"the service answered {answer} to {what}; expected {recipe.status}"
         return failed(_CLAUSE, message, answer, variant="status")
     if answer.judgement.surface != surface:
@@ -446,7 +447,7 @@ def _check_rendering(
 ) -> Outcome:
     """Check that the last answer of a recipe has its rendering, and its status if it has one."""
     what = f"the recipe for {recipe.code}"
-    if recipe.status not in (None, answer.status):
+    if recipe.status not in (None, answer.sent_status):
         message = f"the service answered {answer} to {what}; expected {recipe.status}"
         return failed(_CLAUSE, message, answer, variant="status")
     found = [

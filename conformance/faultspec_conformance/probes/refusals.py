@@ -9,6 +9,7 @@ from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import GONE, may_be_pending
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.meanings import means_status
 from faultspec_conformance.session.observation import (
     FORM,
     INVALID_INPUT,
@@ -37,6 +38,9 @@ CHECKED_FIRST = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 428, 429})
 
 #: How a reason says so.
 CHECKED_FIRST_TEXT = "checked something else first"
+
+#: Why a success of HEAD says nothing where bodies tell errors.
+HIDES_ERRORS = "a body would tell whether this is an error"
 
 #: How messages describe a 5xx status that answers an error of the caller.
 SERVERS_FAULT = "a client error is reported as a server error"
@@ -74,6 +78,16 @@ def broken_form(answer: Observation) -> Finding | None:
         if finding.clause in FORM and finding.level == "error"
     )
     return next(findings, None)
+
+
+def hides_errors(session: HttpSession, answer: Observation) -> bool:
+    """Whether an answer to HEAD may be an error for all one can see: its surface tells errors by
+    the body.
+    """
+    if answer.exchange.request.method != "HEAD" or not answer.ok:
+        return False
+    claim = session.contract.claim(answer.exchange)
+    return claim is not None and claim.surface.marks_bodies
 
 
 def checked_first(clause: str, answer: Observation) -> Outcome:
@@ -148,7 +162,11 @@ def check_absent_item(
     declared = session.contract.find_operation(operation.name)
     own = declared.named_codes if declared is not None else ()
     codes = {**session.taxonomy.codes, **(declared.errors if declared is not None else {})}
-    named = [name for name in own if name in codes and any(map(codes[name].http.allows, GONE))]
+    named = [
+        name
+        for name in own
+        if name in codes and any(means_status(codes[name], status) for status in GONE)
+    ]
     if not named and not {"404", "410"} & set(operation.responses):
         return unknown_id(session, answer)
     read = kind.operation("read")
@@ -201,7 +219,7 @@ def _codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:
 
 
 def _statuses(code: Code) -> tuple[int, ...]:
-    return tuple(status for status in INVALID_INPUT if code.http.allows(status))
+    return tuple(status for status in INVALID_INPUT if means_status(code, status))
 
 
 def _means_invalid(answer: Observation, invalid: tuple[Code, ...]) -> bool:

@@ -23,6 +23,7 @@ from faultspec_conformance.session.fixtures import (
 )
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.keys import renew_key
+from faultspec_conformance.session.meanings import codes_meaning
 from faultspec_conformance.session.observation import (
     INVALID_INPUT,
     KEEPS_RATE,
@@ -359,12 +360,7 @@ def _conflicts(session: HttpSession, kind: ResourceKind) -> tuple[str, ...]:
     """Return the code that the configuration names, else the codes that may travel under 409."""
     if kind.config.unique_code is not None:
         return (kind.config.unique_code,)
-    codes = session.taxonomy.codes
-    return tuple(
-        code
-        for code in session.contract.codes_for(409)
-        if code in codes and codes[code].http.allows(409)
-    )
+    return codes_meaning(session.contract, 409)
 
 
 def _check_named(

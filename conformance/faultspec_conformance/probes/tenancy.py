@@ -28,13 +28,14 @@ from faultspec_conformance.probes.ownership import (
     shares_tenant,
     unguessable,
 )
-from faultspec_conformance.probes.refusals import check_absent_item
+from faultspec_conformance.probes.refusals import HIDES_ERRORS, check_absent_item, hides_errors
 from faultspec_conformance.probes.updates import change_body
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import pagination, sampling
 from faultspec_conformance.session.fixtures import body_for, make, request_to, take_untouched
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.keys import renew_key
+from faultspec_conformance.session.meanings import means_status
 from faultspec_conformance.session.next_pages import Paging, paging_of
 from faultspec_conformance.session.observation import (
     Observation,
@@ -180,7 +181,7 @@ def _forms(session: HttpSession, operation: ServiceOperation) -> Iterator["_Form
     """The forms of a request to an operation: what a service may check before the tenant."""
     yield _Form(condition=_NEVER_GIVEN)
     if operation.writes and any(
-        code.http.allows(428) for code in session.taxonomy.shared_live_codes()
+        means_status(code, 428) for code in session.taxonomy.shared_live_codes()
     ):
         yield _Form(condition=None)
     if operation.method in ("PUT", "PATCH") and is_json_write(operation):
@@ -249,6 +250,10 @@ class _Comparison:
         is_action = self.of_colleague and operation.writes and lies_below(operation, kind)
         before = [self._read_by_owner(), self._read_by_owner()] if is_action else []
         foreign = _Answer(self._ask(operation, resource.id, form), resource.id)
+        if hides_errors(self.session, foreign.observation):
+            reason = f"the service answered {foreign.observation} to {self._subject(operation)}"
+            yield not_exercised(_CLAUSE, f"{reason}: {HIDES_ERRORS}")
+            return
         if operation.method != "DELETE" or not {"404", "410"} & set(operation.responses):
             yield AbsentIdRequest(operation.name)  # else its success is judged by `unknown-ids`
         # A change of an item is compared with one of a missing item, because services often look

@@ -320,7 +320,9 @@ class Gateway:
         last: dict[tuple[str, str | None], tuple[str, list[Observation]]] = {}
         for failure in failures:
             evidence = [self._cases[case] for case in failure.cases if case in self._cases]
-            if len(evidence) == len(failure.cases):
+            # The checks read statuses alone.
+            is_whole = evidence and not evidence[-1].is_in_band
+            if is_whole and len(evidence) == len(failure.cases):
                 words = " ".join(failure.message.split())
                 key = failure.check, evidence[-1].exchange.operation
                 last[key] = f"{failure.check}: {failure.title}: {words}", evidence

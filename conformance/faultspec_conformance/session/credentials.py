@@ -9,6 +9,7 @@ from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.logins import PAST_CREDENTIALS, asks_for_credentials
+from faultspec_conformance.session.meanings import means_status
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
@@ -39,9 +40,9 @@ def authority(identity: Identity, operation: ServiceOperation | None) -> bool:
 
 
 def allows_401(session: HttpSession, code: str) -> bool:
-    """Whether the code may travel under 401."""
+    """Whether the code may travel under 401, or means it."""
     declared = session.taxonomy.codes.get(code)
-    return declared is not None and declared.http.allows(401)
+    return declared is not None and means_status(declared, 401)
 
 
 def refusal(

@@ -3,6 +3,7 @@
 from faultspec.exchange.model import Request
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import Identity, ServiceConfig, UpstreamCall
+from faultspec_conformance.session.meanings import means_status
 
 
 def may_be_repeated(call: UpstreamCall, taxonomy: Taxonomy) -> bool:
@@ -34,7 +35,7 @@ def refused_identities(config: ServiceConfig, taxonomy: Taxonomy) -> frozenset[s
     """Return the identities that the service has to refuse: those that a recipe for a 401 code
     sends its request as.
     """
-    codes = {name for name, code in taxonomy.codes.items() if code.http.allows(401)}
+    codes = {name for name, code in taxonomy.codes.items() if means_status(code, 401)}
     return frozenset(
         recipe.steps[-1].identity
         for recipe in config.recipes

@@ -12,10 +12,12 @@ from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.judge.masked_body import mask_answer
 from faultspec.judge.read_slots import read_slots
+from faultspec.runtime.codecs import find_codec
 from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import resolve
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.meanings import meant_status
 
 #: The media type of server-sent events.
 STREAM = "text/event-stream"
@@ -33,6 +35,9 @@ FORM = ENVELOPE | {"code/declared", "code/reserved", "code/status"}
 
 #: The statuses of invalid input (RFC 9110, 15.5.1 and 15.5.21).
 INVALID_INPUT = (400, 422)
+
+#: The status of an answer with a status for each of its parts (RFC 4918, 11.1).
+_MULTI_STATUS = 207
 
 #: Why a clause about simultaneous requests was not exercised.
 KEEPS_RATE = "the run keeps to a rate, so no requests are sent at the same time"
@@ -65,9 +70,28 @@ class Observation:
     inner: tuple["Observation", ...] = ()
 
     @property
-    def status(self) -> int:
-        """The status of the answer."""
+    def sent_status(self) -> int:
+        """The status of the answer on the wire."""
         return self.exchange.response.status or 0
+
+    @property
+    def is_in_band(self) -> bool:
+        """Whether the answer is an error that its body alone tells, under a status of success.
+
+        An error in one line of many comes after a success, and 207 has a status for each part.
+        """
+        if not self.judgement.is_error or not 200 <= self.sent_status < 300:
+            return False
+        codec = find_codec(self.header("Content-Type"))
+        has_lines = codec is not None and codec.name == "JSON lines"
+        return self.sent_status != _MULTI_STATUS and not has_lines
+
+    @property
+    def status(self) -> int:
+        """The status that the answer stands for: an error within a success has that of its code's
+        class, any other answer the one on the wire.
+        """
+        return meant_status(self.code) if self.is_in_band else self.sent_status
 
     @property
     def code(self) -> str | None:
@@ -82,12 +106,12 @@ class Observation:
 
     @property
     def ok(self) -> bool:
-        """Whether the answer is a success: by its status or, on transports without one, because it
-        is not an error.
+        """Whether the answer is a success: by its status, unless its body is an error; on
+        transports without a status, because it is not an error.
         """
         if self.exchange.response.status is None:
             return not self.judgement.is_error and protocol_error(self.json) is None
-        return 200 <= self.status < 300
+        return 200 <= self.sent_status < 300 and not self.is_in_band
 
     @property
     def sound(self) -> bool:
@@ -113,7 +137,7 @@ class Observation:
                 if not self.ok
                 else "a result"
             )
-        return f"{self.status} {self.code}" if self.code else str(self.status)
+        return f"{self.sent_status} {self.code}" if self.code else str(self.sent_status)
 
 
 def describe_cut(asked: Exchange, cut: str) -> str:
