@@ -243,6 +243,56 @@ def test_a_page_on_node_adopts_in_ten_lines(
     assert run_snippets(CURRENT[name], folder, program).splitlines()[-1] == "[]"
 
 
+#: Fastify with answers to errors that are streams, and with hooks and serializers that throw.
+FASTIFY_FAILURES = """
+import { Readable } from "node:stream";
+import fastify from "fastify";
+import { install } from "./shop-errors/frameworks/fastify.js";
+
+const fail = () => { throw new Error("hunter2"); };
+const app = fastify();
+install(app, { log: () => undefined });
+app.get("/stream", (_, reply) => reply.code(404).send(Readable.from(["hunter2"])));
+app.get("/breaks", (_, reply) => reply.code(500).send(new Readable({ read() { fail(); } })));
+app.get("/web", (_, reply) => reply.send(new Response("hunter2", { status: 409 })));
+app.get("/serializer", (_, reply) => reply.serializer(fail).send({}));
+app.get("/hook", { onSend: async () => fail() }, async () => "done");
+app.get("/both", { onSend: async () => fail() }, async () => fail());
+app.get("/fine", (_, reply) => reply.send(Readable.from(["fine"])));
+const kept = async (_: unknown, reply: any) => {
+  const { headers, body } = await app.inject("/unknown");
+  return reply.code(404).type(headers["content-type"]).send(Readable.from([body]));
+};
+app.get("/kept", kept);
+const found: string[] = [];
+for (const name of ["stream", "breaks", "web", "serializer", "hook", "both", "kept", "fine"]) {
+  const { statusCode, body } = await app.inject(`/${name}`);
+  found.push(`${name} ${statusCode} ${statusCode < 400 ? body : Object.keys(JSON.parse(body))}`);
+}
+console.log(JSON.stringify(found));
+process.exit(0);
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("framework", [CURRENT["fastify"], PREVIOUS["fastify"]])
+def test_no_failure_of_an_answer_passes_the_boundary_of_fastify(
+    framework: NodeFramework, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """Errors that are streams or answers of the Fetch standard, and those of serializers and hooks
+    at the answer itself, leave in the envelope. A stream that has the envelope stays.
+    """
+    folder = tmp_path / "failures"
+    shutil.copytree(compiled(framework, tmp_path_factory), folder, symlinks=True)
+    output = run_snippets(framework, folder, FASTIFY_FAILURES)
+    assert "hunter2" not in output
+    found = json.loads(output.splitlines()[-1])
+    assert found[-1] == "fine 200 fine"
+    statuses = [line.split()[1] for line in found[:-1]]
+    assert statuses == ["404", "500", "400", "500", "500", "500", "404"]
+    assert len({line.split()[2] for line in found[:-1]}) == 1
+
+
 #: Applications without their boundary, by framework.
 UNWIRED = {
     "express": 'import express from "express"; const app = express();',

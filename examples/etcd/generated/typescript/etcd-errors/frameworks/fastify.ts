@@ -11,7 +11,8 @@
 // Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/etcd/taxonomy.yaml
 
-import type { FieldSource } from "../_runtime/fields.js";
+import { type FieldSource, fieldsOf } from "../_runtime/fields.js";
+import { LARGEST_BODY } from "../_runtime/streams.js";
 import {
   type Answer,
   Boundary,
@@ -38,8 +39,16 @@ interface Request {
 
 interface FastifyAnswer {
   readonly statusCode: number;
-  readonly raw: { readonly headersSent: boolean; destroy(): unknown };
+  readonly raw: {
+    readonly headersSent: boolean;
+    statusCode: number;
+    setHeader(name: string, value: unknown): unknown;
+    end(body: string): unknown;
+    destroy(): unknown;
+  };
   code(status: number): unknown;
+  hijack(): unknown;
+  serializer(serialize: (body: string) => string): unknown;
   header(name: string, value: unknown): unknown;
   getHeaders(): object;
   removeHeader(name: string): unknown;
@@ -68,7 +77,8 @@ export function install(
 ): void {
   const boundary = new Boundary(options);
   const exchanges = new WeakMap<object, Exchange>();
-  const answered = new WeakSet<object>();
+  const answers = new WeakMap<object, Answer>();
+  const sent = new WeakSet<object>();
   const exchangeOf = (request: Request): Exchange => {
     const known = exchanges.get(request);
     if (known !== undefined) return known;
@@ -91,8 +101,10 @@ export function install(
     reply: FastifyAnswer,
     answer: Answer,
   ): unknown => {
-    answered.add(request);
+    answers.set(request, answer);
     put(reply, answer);
+    // A route's own serializer may be what threw
+    reply.serializer((body) => body);
     reply.send(answer.body);
     return reply;
   };
@@ -104,12 +116,34 @@ export function install(
   app.addHook(
     "onSend",
     async (request: Request, reply: FastifyAnswer, payload: unknown) => {
-      const body = textOf(payload);
-      if (answered.has(request) || body === null) return payload;
-      const headers = reply.getHeaders() as FieldSource;
       const exchange = exchangeOf(request);
-      const answer = exchange.settle(reply.statusCode, headers, body);
-      if (answer === null) return payload;
+      const error = answers.get(request);
+      if (error !== undefined) {
+        if (!sent.has(request)) {
+          sent.add(request);
+          return payload;
+        }
+        // A hook threw at the error, and Fastify would send what it threw
+        exchange.log("a hook failed at an error", payload, "error");
+        write(reply, error);
+        return await new Promise(() => undefined);
+      }
+      const made = isResponse(payload) ? payload : null;
+      const status = made?.status ?? reply.statusCode;
+      if (!exchange.isHeld(status)) return payload;
+      const body = await textOf(made === null ? payload : made.body);
+      for (const [name, value] of made === null ? [] : fieldsOf(made.headers)) {
+        reply.header(name, value);
+      }
+      const headers = reply.getHeaders() as FieldSource;
+      const answer =
+        body === null
+          ? exchange.answerStatus(status, headers)
+          : exchange.settle(status, headers, body);
+      if (answer === null) {
+        reply.code(status);
+        return body;
+      }
       put(reply, answer);
       return answer.body;
     },
@@ -187,14 +221,49 @@ function statusOf(error: unknown): number | null {
 }
 
 declare class TextDecoder {
-  decode(bytes: object): string;
+  decode(bytes?: object, options?: { readonly stream: boolean }): string;
 }
 
-/** The text of a payload, null for a stream. */
-function textOf(payload: unknown): string | null {
+/** An answer of the Fetch standard, whose status Fastify takes over. */
+function isResponse(payload: unknown): payload is {
+  readonly status: number;
+  readonly headers: FieldSource;
+  readonly body: unknown;
+} {
+  return Object.prototype.toString.call(payload) === "[object Response]";
+}
+
+/** Write an answer without the hooks of the application. */
+function write(reply: FastifyAnswer, answer: Answer): void {
+  reply.hijack();
+  reply.raw.statusCode = answer.status;
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (!OF_BODY.includes(name)) reply.raw.setHeader(name, value);
+  }
+  for (const [name, value] of answer.headers) {
+    if (name !== "set-cookie") reply.raw.setHeader(name, value);
+  }
+  reply.raw.end(answer.body);
+}
+
+/** The text of a payload; null if it breaks off or is longer than an envelope may be. */
+async function textOf(payload: unknown): Promise<string | null> {
   if (payload === undefined || payload === null) return "";
   if (typeof payload === "string") return payload;
-  return ArrayBuffer.isView(payload) ? new TextDecoder().decode(payload) : null;
+  const decoder = new TextDecoder();
+  if (ArrayBuffer.isView(payload)) return decoder.decode(payload);
+  let [text, size] = ["", 0];
+  try {
+    for await (const part of payload as AsyncIterable<string | Uint8Array>) {
+      size += part.length;
+      if (size > LARGEST_BODY) return null;
+      text +=
+        typeof part === "string" ? part : decoder.decode(part, { stream: true });
+    }
+  } catch {
+    return null;
+  }
+  return text + decoder.decode();
 }
 
 /** An application of Fastify, as far as a self-test needs it. */
