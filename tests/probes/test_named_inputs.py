@@ -4,11 +4,14 @@ import json
 
 import pytest
 
-from faultspec.exchange.model import Request, Response
+from faultspec.exchange.finding import Judgement
+from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import batch, bodies
+from faultspec_conformance.probes.named_inputs import names_another_input
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.observation import Observation
 from support.scripted import answer, http_session
 
 TAXONOMY = """
@@ -188,3 +191,20 @@ def test_the_listed_items_are_the_bad_ones(refused: object, kind: tuple[str, str
 def test_the_outcomes_fail_where_the_items_are_bad(outcomes: list[int], kind: str) -> None:
     """Outcomes in another order, of other items or of another number prove nothing."""
     assert listed(lambda bad: bad, outcomes)[1] == ("", kind)
+
+
+@pytest.mark.parametrize("name", ["page[size]", "filter.name", "ids[]", "$top"])
+@pytest.mark.parametrize("notation", ["{}", "/{}", "query.{}", "/query/{}"])
+def test_a_name_with_the_marks_of_a_notation_is_that_name(name: str, notation: str) -> None:
+    """A parameter such as `page[size]` is named whole; a part of it or another name is not it."""
+    known = frozenset({name, "size", "other"})
+
+    def is_another(text: str) -> bool:
+        body = {"code": "invalid_input", "details": {"field": text}}
+        seen = Observation(
+            Exchange(Request("GET", "/x"), answer(422, body)), Judgement((), frozenset())
+        )
+        return names_another_input(seen, name, known)
+
+    assert not is_another(notation.format(name))
+    assert is_another(notation.format("other"))

@@ -107,8 +107,17 @@ def names_another_input(answer: Observation, name: str, known: frozenset[str]) -
     """
     mentions = [one for one in _mentions(answer.json) if one.sure or _is_one_of(one, known)]
     return bool(mentions) and not any(
-        _plain(name) in one.pieces or _CONTAINERS.issuperset(one.pieces) for one in mentions
+        _names(one, _plain(name)) or _CONTAINERS.issuperset(one.pieces) for one in mentions
     )
+
+
+def _names(mention: _Mention, name: str) -> bool:
+    """Whether a mention has a name among its pieces, or as its last ones together: the name may
+    have marks of a notation itself, such as `page[size]`.
+    """
+    pieces = mention.pieces
+    ends = ("".join(pieces[start:]) for start in range(len(pieces)))
+    return name in pieces or name in ends
 
 
 def _plain(name: str) -> str:
@@ -116,7 +125,8 @@ def _plain(name: str) -> str:
 
 
 def _is_one_of(mention: _Mention, known: frozenset[str]) -> bool:
-    return bool(mention.pieces) and mention.pieces[-1] in set(map(_plain, known))
+    names = set(map(_plain, known))
+    return any("".join(mention.pieces[start:]) in names for start in range(len(mention.pieces)))
 
 
 def _mentions(value: object) -> Iterator[_Mention]:
