@@ -239,7 +239,7 @@ def _draft_along(path: tuple[str, ...], lines: list[object]) -> RecordDraft | No
     """The kind of the records at the end of a path."""
     records = [record for line in lines for record in _unwrap_line(line, path)]
     places = [dict(_find_around(record)) for record in records]
-    places = _of_one_kind(places)
+    places = _select_alike(places)
     pointers: dict[str, str] = {}
     for part, role in _ROLES.items():
         votes = Counter(
@@ -264,7 +264,7 @@ def _draft_along(path: tuple[str, ...], lines: list[object]) -> RecordDraft | No
     return RecordDraft(path, pointers, count, len(lines))
 
 
-def _of_one_kind(places: list[dict[str, object]]) -> list[dict[str, object]]:
+def _select_alike(places: list[dict[str, object]]) -> list[dict[str, object]]:
     """The records that have the needed parts where most have them, by the likeliest names of those:
     a log may have records of several conventions.
     """
