@@ -37,6 +37,7 @@ from faultspec_conformance.drivers.serving import KEPT_BYTES, serving
 from faultspec_conformance.faults.replies import Unanswerable, render_failure
 from faultspec_conformance.faults.script import (
     Fault,
+    Schedule,
     Script,
     ScriptProgress,
     check_fault,
@@ -59,7 +60,7 @@ def taxonomy(system: str) -> Taxonomy:
 
 def server(contract: Contract, *faults: Fault, **rest: Any) -> FaultServer:
     """A fault server that was never started."""
-    return FaultServer(contract, ScriptProgress(Script(faults, **rest), Random(0)))
+    return FaultServer(contract, Schedule(Script(faults, **rest), Random(0)))
 
 
 def on(surface: Surface, operation: Operation | None = None) -> Request:
@@ -303,7 +304,7 @@ paths:
     assert document is not None
     fault = FaultServer(
         build_contract(taxonomy("")),
-        ScriptProgress(Script(), Random(0)),
+        Schedule(Script(), Random(0)),
         description=openapi.read(document),
     )
     answers = {}

@@ -17,7 +17,7 @@ from faultspec.language import load
 from faultspec.language.model import Taxonomy
 from faultspec.render import render, write
 from faultspec.targets import SHIPPED
-from faultspec_conformance.faults.script import Fault, Script, ScriptProgress
+from faultspec_conformance.faults.script import Fault, Schedule, Script
 from faultspec_conformance.faults.server import FaultServer
 from paths import ROOT
 
@@ -145,7 +145,7 @@ def test_the_fault_server_speaks_every_format(contract: Contract, envelope: str)
     """Its answers have no finding, in the format of the surface."""
     from random import Random
 
-    server = FaultServer(contract, ScriptProgress(Script((Fault("absent"),)), Random(0)))
+    server = FaultServer(contract, Schedule(Script((Fault("absent"),)), Random(0)))
     asked = Request("GET", ROUTES[envelope])
     response = server.answer(asked).response
     assert response.status == 404

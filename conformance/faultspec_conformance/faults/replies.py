@@ -106,7 +106,7 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
     operation = contract.operation(asked)
     code = taxonomy.code_of(operation, fault.code)
     others = tuple(_others(taxonomy, operation, fault.others))
-    if code is None or not _is_allowed(code, operation) or len(others) != len(fault.others):
+    if code is None or not is_allowed(code, operation) or len(others) != len(fault.others):
         return
     is_own = _is_own(code, operation)
     for status in _statuses(code, fault, asked, operation=operation, contract=contract):
@@ -140,7 +140,7 @@ def _others(
     """The further codes that an answer of the operation may have, each with its status."""
     for name in names:
         code = taxonomy.code_of(operation, name)
-        if code is not None and code.http.default and _is_allowed(code, operation):
+        if code is not None and code.http.default and is_allowed(code, operation):
             yield code, code.http.default
 
 
@@ -210,7 +210,8 @@ def _is_own(code: Code, operation: Operation | None) -> bool:
     return operation is not None and code.name in operation.errors
 
 
-def _is_allowed(code: Code, operation: Operation | None) -> bool:
+def is_allowed(code: Code, operation: Operation | None) -> bool:
+    """Whether a live code is one of those that an operation may return."""
     if _is_own(code, operation) or operation is None or operation.codes is None:
         return code.live
     return code.live and code.name in operation.codes

@@ -1,5 +1,6 @@
-"""The fault server: an ASGI application that answers by a script."""
+"""The fault server over HTTP: an ASGI application that answers by a script."""
 
+import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -7,12 +8,16 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
 from faultspec.contract.model import Contract
 from faultspec.exchange.model import Exchange, Request, Response, first_header
-from faultspec.language.routes import Route
+from faultspec.language.routes import Route, compile_route
 from faultspec.language.values import shorten
 from faultspec.openapi.service import Description
-from faultspec_conformance.drivers.serving import read_body
+from faultspec_conformance.drivers.serving import HANG_UP, keep_open, read_body
+from faultspec_conformance.faults.calls import Called, CallServer
 from faultspec_conformance.faults.replies import (
     Unanswerable,
     outdates_validator,
@@ -20,10 +25,11 @@ from faultspec_conformance.faults.replies import (
     render_success,
 )
 from faultspec_conformance.faults.script import (
+    BY_NAME,
     FAULT_HEADER,
     FAULT_SEGMENT,
     Fault,
-    ScriptProgress,
+    Schedule,
     check_fault,
     parse_fault,
 )
@@ -39,6 +45,9 @@ _REFUSED = 501
 #: An entity tag of ours, without its quotes.
 _TAG = re.compile(r'"(v[0-9]+)"')
 
+#: Text that is no JSON.
+_GARBAGE = b"garbage: this is not JSON\n"
+
 _TARGET = 100
 """Characters of a target in a refusal."""
 
@@ -49,7 +58,7 @@ class Served(NamedTuple):
 
     Both are seconds of a monotonic clock. ``fault``: the error of the answer. ``due``: whether the
     script decided the answer; a request may ask for a fault itself. ``refused``: why the fault
-    could not be played.
+    could not be played. ``calls``: those by name in its body.
     """
 
     request: Request
@@ -59,8 +68,11 @@ class Served(NamedTuple):
     fault: Fault | None = None
     due: bool = False
     refused: str | None = None
+    calls: tuple[Called, ...] = ()
 
     def __str__(self) -> str:
+        if self.calls:
+            return "; ".join(map(str, self.calls))
         cause = self.refused or (str(self.fault) if self.fault is not None else "as usual")
         return f"{self.request.method} {self.request.target} -> {self.response.status} {cause}"
 
@@ -68,21 +80,25 @@ class Served(NamedTuple):
 class FaultServer:
     """The application. ``on_served`` is called with each exchange, in their order.
 
-    ``progress`` decides the answers to requests on ``route``; None is any route. Others get
-    successes.
+    ``schedule`` decides the answers to requests on ``route``; None is any route. Others get
+    successes. Where the taxonomy has surfaces of JSON-RPC or MCP, a POST of a message calls by
+    name.
     """
 
     def __init__(
         self,
         contract: Contract,
-        progress: ScriptProgress,
+        schedule: Schedule,
         *,
         description: Description | None = None,
         route: Route | None = None,
         on_served: Callable[[Served], None] = lambda served: None,
     ) -> None:
         self.contract = contract
-        self.progress = progress
+        self.schedule = schedule
+        transports = {each.surface.transport for each in contract.claims}
+        self._calls = None if transports.isdisjoint(BY_NAME) else CallServer(contract, schedule)
+        self._has_http = "http" in transports
         self.description = description
         self.route = route
         self.on_served = on_served
@@ -100,10 +116,7 @@ class FaultServer:
         )
         request = Request(scope["method"], target, headers, await read_body(receive))
         served = self.answer(request)._replace(at=at, until=time.monotonic())
-        start = {"status": served.response.status, "headers": _encode_headers(served.response)}
-        content = b"" if request.method == "HEAD" else served.response.body
-        await send({"type": "http.response.start", **start})
-        await send({"type": "http.response.body", "body": content})
+        await _send(served, scope, receive, send)
         self.on_served(served)
 
     def answer(self, request: Request) -> Served:
@@ -111,17 +124,36 @@ class FaultServer:
         a fault.
         """
         written, request = requested_fault(request)
+        if self._calls is not None and (not self._has_http or _is_message(request)):
+            return self._answer_calls(self._calls, request, written)
         due = written is None and (
             self.route is None or self.route.claims(request.method, (_path(request),))
         )
         try:
-            fault = self.progress.next() if due else self._parse(written)
-            response = self._respond(request, fault)
+            paths = (_path(request),)
+            fault = (
+                self.schedule.next(lambda on: compile_route(on).claims(request.method, paths))
+                if due
+                else self._parse(written)
+            )
+            response = _malform(self._respond(request, fault), fault)
         except Unanswerable as error:
             text = f"faultspec serve: {error}\n".encode()
             refusal = Response(_REFUSED, (("Content-Type", "text/plain; charset=utf-8"),), text)
             return Served(request, refusal, at=0.0, until=0.0, due=due, refused=str(error))
         return Served(request, response, at=0.0, until=0.0, fault=fault, due=due)
+
+    def _answer_calls(self, calls: CallServer, request: Request, written: str | None) -> Served:
+        """The answer to a message in the body of a request."""
+        if request.method != "POST":  # no stream of notifications, and no session to end
+            return Served(request, Response(405, (("Allow", "POST"),)), at=0.0, until=0.0)
+        answer = calls.answer(request.body, written)
+        response = Response(202)
+        if answer.body is not None:
+            response = Response(200, (("Content-Type", "application/json"),), answer.body)
+            if answer.fault is not None and answer.fault.malformed not in ("id", "type"):
+                response = _malform(response, answer.fault)
+        return Served(request, response, at=0.0, until=0.0, fault=answer.fault, calls=answer.calls)
 
     def _parse(self, written: str | None) -> Fault | None:
         if written is None:
@@ -136,7 +168,7 @@ class FaultServer:
         return fault
 
     def _respond(self, request: Request, fault: Fault | None) -> Response:
-        if fault is None:
+        if fault is None or not fault.code:
             self._check_route(request)
             return render_success(self.contract, request, self.description, self._validator)
         if outdates_validator(self.contract, request, fault):
@@ -185,3 +217,56 @@ def _encode_headers(response: Response) -> list[tuple[bytes, bytes]]:
     if response.status not in (204, 205):
         fields.append((b"content-length", str(len(response.body)).encode()))
     return fields
+
+
+def with_browsers(app: ASGIApp) -> ASGIApp:
+    """The application for pages of any origin: preflights are answered without it, and scripts may
+    read every header (Fetch Standard, 3.2).
+    """
+    return CORSMiddleware(
+        app, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"], expose_headers=["*"]
+    )
+
+
+def _is_message(request: Request) -> bool:
+    """Whether a request has a message of JSON-RPC."""
+    body = request.body.lstrip()
+    return request.method == "POST" and body[:1] in (b"{", b"[") and b'"jsonrpc"' in body
+
+
+def _malform(response: Response, fault: Fault | None) -> Response:
+    """The answer with what is wrong in its body or the type of its body. Raises Unanswerable."""
+    malformed = fault.malformed if fault is not None else None
+    if malformed == "id":
+        raise Unanswerable("`malformed=id` is for calls by name: other answers have no id")
+    if malformed == "media-type":
+        others = [field for field in response.headers if field[0].lower() != "content-type"]
+        return replace(response, headers=(("Content-Type", "text/html"), *others))
+    changed = {
+        "type": b"[%b]" % response.body,
+        "twice": response.body * 2,
+        "garbage": _GARBAGE + response.body,
+    }
+    return replace(response, body=changed.get(malformed or "", response.body))
+
+
+async def _send(served: Served, scope: Message, receive: Receive, send: Send) -> None:
+    """Send an answer, or what the fault asks for in its place."""
+    malformed = served.fault.malformed if served.fault is not None else None
+    if served.fault is not None and served.fault.delay:
+        await asyncio.sleep(served.fault.delay)
+    if malformed == "close":
+        scope["extensions"][HANG_UP]()
+        return
+    if malformed == "never":
+        await keep_open(receive, None, lambda: False)
+        return
+    start = {"status": served.response.status, "headers": _encode_headers(served.response)}
+    await send({"type": "http.response.start", **start})
+    content = b"" if served.request.method == "HEAD" else served.response.body
+    if malformed == "cut" and content:
+        # The server closes the connection of an answer that is not completed.
+        half = content[: len(content) // 2]
+        await send({"type": "http.response.body", "body": half, "more_body": True})
+        return
+    await send({"type": "http.response.body", "body": content})

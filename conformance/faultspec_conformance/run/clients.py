@@ -37,7 +37,7 @@ from faultspec_conformance.faults.retry_observer import (
     RetryReport,
     observe_retries,
 )
-from faultspec_conformance.faults.script import Fault, Script, ScriptProgress
+from faultspec_conformance.faults.script import Fault, Schedule, Script
 from faultspec_conformance.faults.server import FaultServer, Served
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.model import Coverage, Outcome, Report
@@ -272,7 +272,7 @@ class _ClientWatch:
 
     def run(self, script: Script, expected: int) -> _ClientRun:
         """Run the client once. It is stopped after a few tries more than expected."""
-        progress = ScriptProgress(script, Random(0))
+        schedule = Schedule(script, Random(0))
         tries: list[Served] = []
         reads: deque[Read] = deque(maxlen=_READS)
 
@@ -283,7 +283,7 @@ class _ClientWatch:
                 reads.append(Read(served.at, first_header(served.response.headers, "ETag")))
 
         route = compile_route(self.operation)
-        server = FaultServer(self.contract, progress, route=route, on_served=keep)
+        server = FaultServer(self.contract, schedule, route=route, on_served=keep)
         with serving(server) as url:
             stopped = self.launch(
                 self.client,
