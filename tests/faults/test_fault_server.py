@@ -36,6 +36,7 @@ from faultspec.runtime import ids
 from faultspec_conformance.drivers.serving import KEPT_BYTES, serving
 from faultspec_conformance.faults.replies import Unanswerable, render_failure
 from faultspec_conformance.faults.script import (
+    BY_NAME,
     Fault,
     Schedule,
     Script,
@@ -134,6 +135,8 @@ def test_a_good_answer_is_not_an_error(system: str) -> None:
     """A success has no findings, whatever the request is."""
     rules = build_contract(taxonomy(system))
     for surface in rules.taxonomy.surfaces.values():
+        if surface.transport in BY_NAME:  # `test_fault_calls` has their law
+            continue
         for method in ("GET", "POST", "DELETE"):
             asked = Request(method, on(surface).target)
             exchange = Exchange(asked, server(rules).answer(asked).response)
@@ -439,6 +442,15 @@ def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
     assert forged.startswith(r"GET /orders -> 501 platform has no live code `\x1b[1m\r\nGET`")
 
 
+ONLY_LOGS = """
+faultspec: 1
+taxonomy: {name: logs, version: 1.0.0, title: Errors in a log}
+surfaces: {log: {transport: log, error_when: {present: /code}, envelope: error}}
+envelopes: {error: {shape: {code: $code, message: $message}}}
+codes: {busy: {summary: Busy., retriable: true}}
+"""
+
+
 @pytest.mark.parametrize(
     ("arguments", "phrase"),
     [
@@ -450,13 +462,23 @@ def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
         (["--fail", "rate_limited,soon"], "neither `status=`"),
         (["--openapi", "nothing.json"], "cannot be read"),
         (["nothing.yaml"], "nothing.yaml"),
-        ([str(ROOT / "examples" / "theodosia" / "taxonomy.yaml")], "no surface on HTTP"),
+        (["logs.yaml"], "no surface on HTTP, JSON-RPC or MCP"),
+        (["--stdio"], "no surface of JSON-RPC or MCP"),
+        (["--script", "nothing.txt"], "nothing.txt"),
+        (["--script", "script.txt"], "script.txt: line 2: platform has no live code"),
     ],
 )
 def test_a_fault_that_cannot_be_served_is_reported(
-    arguments: list[str], phrase: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    phrase: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Exit code 2 and one sentence, before anything listens."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs.yaml").write_text(ONLY_LOGS)
+    (tmp_path / "script.txt").write_text("# the faults\nrate_limitd\n")
     first = [] if arguments[0].endswith(".yaml") else [str(ROOT / "taxonomy.yaml")]
     with pytest.raises(SystemExit) as ended:
         main(["serve", *first, *arguments])

@@ -151,7 +151,8 @@ def command(
         signal.signal(number, signal.default_int_handler)
     try:
         if stdio:
-            streams = sys.stdin.buffer, sys.stdout.buffer
+            assert sys.__stdin__ is not None and sys.__stdout__ is not None  # a console program
+            streams = sys.__stdin__.buffer, sys.__stdout__.buffer  # sys.stdout writes only text
             StreamServer(CallServer(contract, schedule), streams, framing, log).run()
             return 0
         server = FaultServer(contract, schedule, description=description, on_served=log)
