@@ -114,7 +114,8 @@ def test_a_call_asks_by_its_params_or_its_name() -> None:
     asked = [call(**{"x-fault": "busy"}), call("~busy/build"), call(_meta={"x-fault": "busy"})]
     for message in asked:
         answer = server.answer(message)
-        assert answer.body is not None and json.loads(answer.body)["error"]["code"] == -32010
+        assert answer.body is not None
+        assert json.loads(answer.body)["error"]["code"] == -32010
     answer = server.answer(call(**{"x-fault": "bussy"}))
     assert answer.body is not None
     assert json.loads(answer.body)["error"]["code"] == REFUSED
@@ -147,7 +148,8 @@ def test_each_malformed_answer_is_what_it_says(framing: Framing) -> None:
     assert [json.loads(each)["id"] for each in spoiled("id")] == [-8, 8]
     assert spoiled("never") == [good[1]]
     assert spoiled("twice") == [good[0], good[0], good[1]]
-    assert b"garbage" in spoiled("garbage")[0] and spoiled("garbage")[1:] == good
+    assert b"garbage" in spoiled("garbage")[0]
+    assert spoiled("garbage")[1:] == good
     assert spoiled("close") == []
 
 
@@ -243,7 +245,8 @@ def test_the_client_of_mcp_meets_the_faults(transport: str) -> None:
         ]
         parameters = StdioServerParameters(command=sys.executable, args=words)
         results = asyncio.run(asyncio.wait_for(_use(Client(stdio_client(parameters))), 30))
-    assert results[0][0] is False and "error" in results[0][1]
+    assert results[0][0] is False
+    assert "error" in results[0][1]
     assert "error" not in (results[1][1] or {})
 
 

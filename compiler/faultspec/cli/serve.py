@@ -3,7 +3,7 @@
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 import click
 
@@ -151,8 +151,13 @@ def command(
         signal.signal(number, signal.default_int_handler)
     try:
         if stdio:
-            assert sys.__stdin__ is not None and sys.__stdout__ is not None  # a console program
-            streams = sys.__stdin__.buffer, sys.__stdout__.buffer  # sys.stdout writes only text
+            # What the command line has set as `sys.stdout` writes only text.
+            assert sys.__stdin__ is not None
+            assert sys.__stdout__ is not None
+            streams = (
+                cast("IO[bytes]", sys.__stdin__.buffer),
+                cast("IO[bytes]", sys.__stdout__.buffer),
+            )
             StreamServer(CallServer(contract, schedule), streams, framing, log).run()
             return 0
         server = FaultServer(contract, schedule, description=description, on_served=log)
