@@ -79,7 +79,8 @@ def test_whatever_is_answered_obeys_the_taxonomy(path: Any) -> None:
             if transport == "mcp":
                 message = call("tools/call", name=name, _meta={"x-fault": code.name})
             answer = CallServer(rules, schedule()).answer(message)
-            assert answer.body is not None and answer.calls[0].refused is None, answer.calls
+            assert answer.calls[0].refused is None, answer.calls
+            assert answer.body is not None
             body = json.loads(answer.body)
             assert (body["jsonrpc"], body["id"]) == ("2.0", 7)
             content = json.dumps(body["result"]).encode() if transport == "mcp" else answer.body
