@@ -271,3 +271,12 @@ def test_the_command_serves_streams_until_they_end() -> None:
     )
     assert json.loads(done.stdout.partition(b"\r\n\r\n")[2])["error"]["code"] == -32010
     assert done.stderr == b"build -> busy\n"
+
+
+def test_the_handshake_and_notifications_are_left_alone() -> None:
+    """A script without `on` fails no handshake of MCP, and a notification has no answer."""
+    server = CallServer(contract(STEPS), schedule("malformed=never"))
+    begun = server.answer(call("initialize"))
+    assert begun.fault is None
+    assert server.answer(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}').body is None
+    assert server.answer(call("tools/call", name="step")).fault is not None
