@@ -188,7 +188,7 @@ def test_a_file_has_a_fault_a_line() -> None:
 
 
 def test_json_rpc_over_http_and_browsers() -> None:
-    """A message that is sent by POST is answered; a preflight is no fault and does not advance the
+    """A message that is sent by POST is answered; a preflight is not a fault and does not advance the
     script; broken bodies and connections are what a client sees.
     """
     app = FaultServer(

@@ -10,7 +10,7 @@ from faultspec_conformance.drivers.framing import Garbled, frame_message, read_m
 from faultspec_conformance.faults.calls import Answer, CallServer
 from faultspec_conformance.faults.script import Fault
 
-#: Text that is no message.
+#: Text that is not a message.
 _GARBAGE = b"garbage: this line is not a message\n"
 
 #: Late answers that wait at the same time. Further ones are sent at once.
