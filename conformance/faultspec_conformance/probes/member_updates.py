@@ -3,7 +3,7 @@ for members that may have it.
 """
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -55,10 +55,14 @@ class MemberUpdates:
         """Send the updates; return the last read. ``state``: the read before."""
         bodies: Iterator[Mapping[str, object]] = iter(())
         if self.operation.method == "PATCH":
-            values = self._new_values(state)
+            values = self._new_values(state, self._sent_alone())
             bodies = ({name: value} for name, value in islice(values, _MEMBERS))
         for body in bodies:
             state = yield from self._send(body, state)
+            if not state.ok:
+                return state
+        if self.operation.method == "PATCH":
+            state = yield from self._update_beside_optional(state)
             if not state.ok:
                 return state
         alone = self._sent_alone()
@@ -71,6 +75,27 @@ class MemberUpdates:
                 return state
         return state
 
+    def _update_beside_optional(self, state: Observation) -> Generator[Outcome, None, Observation]:
+        """Give members that the creation leaves out a value, then update another one alone: it must
+        not empty them.
+        """
+        optional = {
+            name: value
+            for name, value in self._new_values(state, self.sent.keys())
+            if not self._is_choice(name)
+        }
+        if not optional:
+            return state
+        state = yield from self._send(dict(islice(optional.items(), _MEMBERS)), state)
+        if not state.ok:
+            return state
+        others = self._new_values(state, optional.keys())
+        other = next((pair for pair in others if not self._is_choice(pair[0])), None)
+        if other is None:
+            return state
+        informed = replace(self, sent={**self.sent, **optional})
+        return (yield from informed._send(dict([other]), state))
+
     # ---- what is sent
 
     def _properties(self) -> Mapping[str, object]:
@@ -79,16 +104,20 @@ class MemberUpdates:
         document = self.session.description.document
         return sampling.properties_of(sampling.merge_all_of(document, schema))
 
-    def _new_values(self, state: Observation) -> Iterator[tuple[str, object]]:
-        """Yield members that a read shows, each with a new value; configured ones come first."""
+    def _new_values(
+        self, state: Observation, spared: Collection[str]
+    ) -> Iterator[tuple[str, object]]:
+        """Yield members that a read shows, each with a new value; configured ones come first.
+
+        ``spared``: members that are left out.
+        """
         kind = self.resource.kind
         configured = change_body(self.session, kind, self.operation)
         own = configured if isinstance(configured, dict) else {}
         documented = self._properties()
         shown = find_representation(state, {**documented, **own})
-        alone = self._sent_alone()
         for name in dict.fromkeys((*own, *documented)):
-            usable = name in shown and name not in kind.config.unique and name not in alone
+            usable = name in shown and name not in kind.config.unique and name not in spared
             if not usable or is_set_by_service(name) or self._refers(name):
                 continue
             if self._is_choice(name) and _STATES.search(name):  # it may go on by itself
