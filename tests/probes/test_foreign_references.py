@@ -6,7 +6,7 @@ import json
 import uuid
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
@@ -87,6 +87,9 @@ class Rooms:
     def __init__(self, sin: str = "", numbered: str = "") -> None:
         self.sin, self.numbered = sin, numbered
         self.rooms: list[dict[str, object]] = []
+        if sin == "filters-open-later":
+            earlier = {"owner": "carl", "size": "large", "open": True, "title": "Old"}
+            self.rooms += [{**earlier, "id": str(uuid.uuid4())} for _ in range(3)]
         self.keys: dict[str, Response] = {}
         self.bookings: list[dict[str, object]] = []
 
@@ -114,13 +117,17 @@ class Rooms:
         wanted = query.get("title") or query.get("q")
         everybody = self.sin == "filters-everything" and wanted is not None
         everybody |= self.sin == "filters-sizes" and query.get("size") == "small"
-        everybody |= self.sin == "filters-open" and query.get("open") == "true"
+        filters_open = self.sin in ("filters-open", "filters-open-later")
+        everybody |= filters_open and query.get("open") == "true"
         everybody |= self.sin == "filters-languages" and "lang" in query
         everybody |= self.sin == "pages-everything" and "offset" in query
         own = [room for room in self.rooms if everybody or room["owner"] == who]
         if path == "/rooms":
             own = own[int(query.get("offset", 0)) :]
             shown = [room for room in own if wanted is None or room["title"] == wanted]
+            if self.sin == "filters-open-later" and len(shown) > 2:
+                following = {**query, "offset": str(int(query.get("offset", 0)) + 2)}
+                return answer(200, {"items": shown[:2], "next": f"/rooms?{urlencode(following)}"})
             return answer(200, {"items": shown, "asked": query})
         room = next((room for room in own if str(room["id"]) == path.rpartition("/")[2]), None)
         return answer(200, room) if room is not None else answer(404, {"code": "absent"})
@@ -183,6 +190,7 @@ def session_of(sin: str, numbered: str = "", unique: tuple[str, ...] = ()) -> Ht
         ("filters-everything", "GET /rooms with `title` shows another tenant's room"),
         ("filters-sizes", "GET /rooms with `size` shows another tenant's room"),
         ("filters-open", "GET /rooms with `open` shows another tenant's room"),
+        ("filters-open-later", "GET /rooms with `open` shows another tenant's room"),
         ("filters-languages", None),  # no room has the member, so no value is known
         ("books-any-room", "201 to POST /bookings with `room_id` of another tenant's room"),
         ("tells-where", "the answer is 409 elsewhere; expected 404 absent"),

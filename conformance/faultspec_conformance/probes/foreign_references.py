@@ -6,12 +6,14 @@ A filter must not find it, and a body that refers to it is refused like one that
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.operations import json_writes
 from faultspec_conformance.probes.ownership import (
+    ForeignResources,
     ShownResource,
     boundary_between,
     foreign_resources,
@@ -21,6 +23,7 @@ from faultspec_conformance.probes.ownership import (
     shares_tenant,
     unguessable,
 )
+from faultspec_conformance.probes.whole_lists import pages_config, read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.filters import range_of
@@ -46,6 +49,9 @@ _CLAUSE = "tenancy/concealed"
 
 #: Filters that are asked for each resource.
 _FILTERS = 8
+
+#: Pages of a filtered list that the other caller reads.
+_PAGES = 4
 
 #: References that are tried for each resource.
 _REFERENCES = 4
@@ -80,17 +86,29 @@ def check_filters(
                 yield not_exercised(_CLAUSE, f"{reason}: no id is unguessable, no text is unique")
                 return
             query = {**required_query(session, operation), name: value}
-            page = session.call(
-                RequestSpec("GET", operation.template, identity=stranger, query=query)
+            pages = read_pages(
+                session,
+                operation,
+                pages_config(session, operation),
+                RequestSpec("GET", operation.template, identity=stranger, query=query),
+                until=partial(_shows, foreign, value),
+                most=_PAGES,
             )
-            shown = foreign.find_in(page, value) if page.ok else None
+            shown = foreign.find_in(pages[-1], value) if pages else None
             if shown is not None:
                 is_near = shares_tenant(resource.owner, stranger)
-                what = subject if is_near else _describe_shown(session, page, shown, stranger)
+                what = subject if is_near else _describe_shown(session, pages[-1], shown, stranger)
                 message = f"{operation.name} with `{name}` shows {what}"
-                yield failed(_CLAUSE, message, resource.creation, page, variant="filter")
-            elif page.ok:
+                yield failed(_CLAUSE, message, resource.creation, pages[-1], variant="filter")
+            elif len(pages) == _PAGES:
+                reason = f"{_PAGES} pages of {operation.name} with `{name}` were read, not all"
+                yield not_exercised(_CLAUSE, reason)
+            elif pages:
                 yield passed(_CLAUSE)
+
+
+def _shows(foreign: ForeignResources, value: object, page: Observation) -> bool:
+    return foreign.find_in(page, value) is not None
 
 
 def _describe_shown(

@@ -22,17 +22,20 @@ def read_pages(
     listing: ServiceOperation,
     places: PagesConfig,
     spec: RequestSpec,
+    *,
     until: Callable[[Observation], bool] | None = None,
+    most: int = _PAGES,
 ) -> list[Observation]:
     """Return the pages of a list in order, each as long as the document allows; empty if the first
     one is refused.
 
-    ``until``: whether a page shows what is looked for, so that no other one is read.
+    ``until``: whether a page shows what is looked for, so that no other one is read. ``most``:
+    pages that are read.
     """
     paging = paging_of(listing, places)
     own = {**longest_page(listing), **spec.query}
     query, pages, seen = own, list[Observation](), list[object]()
-    while len(pages) < _PAGES:
+    while len(pages) < most:
         page = session.call(replace(spec, query=query))
         if not page.ok:
             break
