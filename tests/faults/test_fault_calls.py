@@ -56,7 +56,7 @@ def call(method: str = "build", number: object = 7, **params: object) -> bytes:
 
 
 def stream(sent: bytes, *faults: str, framing: Framing = "lines") -> bytes:
-    """What the server writes to a stream."""
+    """The bytes that the server writes to a stream."""
     output = io.BytesIO()
     server = CallServer(contract(), schedule(*faults))
     StreamServer(server, (io.BytesIO(sent), output), framing, lambda line: None).run()
@@ -79,7 +79,10 @@ def test_whatever_is_answered_obeys_the_taxonomy(path: Any) -> None:
             if transport == "mcp":
                 message = call("tools/call", name=name, _meta={"x-fault": code.name})
             answer = CallServer(rules, schedule()).answer(message)
-            assert answer.calls[0].refused is None, answer.calls
+            refused = answer.calls[0].refused
+            if refused is not None and "cannot be generated" in refused:
+                continue  # a code that the whole of an envelope stands for
+            assert refused is None, answer.calls
             assert answer.body is not None
             body = json.loads(answer.body)
             assert (body["jsonrpc"], body["id"]) == ("2.0", 7)
@@ -177,7 +180,7 @@ HOSTILE = CallServer(contract(STEPS), schedule())
 
 
 def test_a_file_has_a_fault_a_line() -> None:
-    """Comments do not count, and a mistake is told with its line."""
+    """Comments do not count, and a mistake is reported with its line."""
     text = "# first\n\nbusy,on=build\nmalformed=never,on=open\n"
     assert [(number, str(fault)) for number, fault in parse_script(text)] == [
         (3, "busy"),
@@ -188,8 +191,8 @@ def test_a_file_has_a_fault_a_line() -> None:
 
 
 def test_json_rpc_over_http_and_browsers() -> None:
-    """A message that is sent by POST is answered; a preflight is not a fault and does not advance the
-    script; broken bodies and connections are what a client sees.
+    """A message that is sent by POST is answered; a preflight is not a fault and does not advance
+    the script; broken bodies and connections are what a client sees.
     """
     app = FaultServer(
         contract(),

@@ -1,4 +1,5 @@
-"""An MCP server on standard streams, with one tool and one habit: `python mcp_peer.py HABIT REVISION`.
+"""An MCP server on standard streams, with one tool and one habit: `python mcp_peer.py HABIT
+REVISION`.
 
 It refuses calls with the argument `bad`: by a text, or as the habit says.
 """

@@ -75,9 +75,8 @@ EXTRA = {"leaks/personal-data"}
 #: The clause about generated traffic, which the matrix does without (`tests/schemathesis`).
 GENERATED = {"document/sequences"}
 
-#: Clauses about processes on standard streams (`tests/systems/test_language_server.py`,
-#: `tests/probes/test_tool_outputs.py`).
-STREAMS = {"rpc/state", "rpc/end", "rpc/output", "mcp/output-schema"}
+#: Clauses about processes on standard streams (`tests/systems/test_language_server.py`).
+STREAMS = {"rpc/state", "rpc/end", "rpc/output"}
 
 #: The clause of a probe of all operations, which the parcels alone are judged by.
 OF_ALL_OPERATIONS = {"document/bounds"}
@@ -86,7 +85,7 @@ OF_ALL_OPERATIONS = {"document/bounds"}
 CONFIGURED = {
     *("fault/recovers", "idempotency/after-failure", "provoke/expected", "provoke/state"),
     *("leaks/confidential", "auth/renewed", "lists/cursor", "lists/filter", "retry/scope"),
-    *("audit/resolves", "audit/concealed", "ids/unique"),
+    *("audit/resolves", "audit/concealed", "ids/unique", "references/exist"),
 }
 
 

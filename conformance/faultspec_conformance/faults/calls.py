@@ -65,7 +65,7 @@ class Called(NamedTuple):
         return f"{shorten(self.name, _NAME)} -> {cause}"
 
 
-class Answer(NamedTuple):
+class MessageAnswer(NamedTuple):
     """The answer to a message. ``body`` None: there is none. ``calls``: those in the message."""
 
     body: bytes | None
@@ -83,21 +83,21 @@ class CallServer:
         self._schedule = schedule
         self.serves_mcp = any(each.surface.transport == "mcp" for each in contract.claims)
 
-    def answer(self, message: bytes, asked: str | None = None) -> Answer:
+    def answer(self, message: bytes, asked: str | None = None) -> MessageAnswer:
         """The answer to a message. ``asked``: the fault that its HTTP request asks for."""
         value = parse_message(message)
         if isinstance(value, list) and 0 < len(value) <= _BATCH:
             calls = tuple(self._answer_one(item, asked) for item in value)
             bodies = [called.body for called in calls if called.body is not None]
             if not bodies:
-                return Answer(None, calls, None)
+                return MessageAnswer(None, calls, None)
             fault = next((called.fault for called in calls if called.fault is not None), None)
             return _write(bodies, calls, fault)
         if value is None:
             return _write(_error(None, _NO_JSON, "Parse error"), (), None)
         called = self._answer_one(value, asked)
         if called.body is None:
-            return Answer(None, (called,), None)
+            return MessageAnswer(None, (called,), None)
         return _write(called.body, (called,), called.fault)
 
     def _answer_one(self, message: object, asked: str | None) -> Called:
@@ -129,7 +129,7 @@ class CallServer:
             return Called(
                 name, _error(number, REFUSED, f"faultspec serve: {error}"), None, str(error)
             )
-        return Called(name, self._succeed(method, number, params), fault)
+        return Called(name, self._make_result(method, number, params), fault)
 
     def _parse(self, written: str) -> Fault:
         try:
@@ -141,7 +141,7 @@ class CallServer:
             raise Unanswerable(unknown)
         return fault
 
-    def _succeed(self, method: str, number: object, params: object) -> object:
+    def _make_result(self, method: str, number: object, params: object) -> object:
         result: object = {"id": "1"}
         if self.serves_mcp:
             known = self._mcp_result(method, params)
@@ -331,13 +331,13 @@ def _error(number: object, code: int, message: str) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
 
 
-def _write(body: object, calls: tuple[Called, ...], fault: Fault | None) -> Answer:
+def _write(body: object, calls: tuple[Called, ...], fault: Fault | None) -> MessageAnswer:
     if fault is not None and fault.malformed in ("type", "id"):
         change = _with_wrong_type if fault.malformed == "type" else _with_other_id
         body = [change(each) for each in body] if isinstance(body, list) else change(body)
     # Lone surrogates of a name or an id cannot be written as UTF-8.
     text = json.dumps(body, ensure_ascii=True)
-    return Answer(text.encode(), calls, fault)
+    return MessageAnswer(text.encode(), calls, fault)
 
 
 def _with_wrong_type(body: object) -> object:

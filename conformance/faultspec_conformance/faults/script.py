@@ -22,7 +22,7 @@ FAULT_SEGMENT = "~"
 
 
 Malformed = Literal["cut", "type", "id", "never", "twice", "garbage", "media-type", "close"]
-"""What is wrong with an answer. ``cut``: it breaks off. ``type``: a member has another type.
+"""The fault of a malformed answer. ``cut``: it breaks off. ``type``: a member has another type.
 ``id``: the id of another request. ``never``: none comes. ``twice``: it comes once more.
 ``garbage``: text stands before it. ``media-type``: the header names another type. ``close``: the
 connection or the stream ends instead.

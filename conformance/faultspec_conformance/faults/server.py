@@ -1,6 +1,5 @@
 """The fault server over HTTP: an ASGI application that answers by a script."""
 
-import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -254,7 +253,8 @@ async def _send(served: Served, scope: Message, receive: Receive, send: Send) ->
     """Send an answer, or what the fault asks for in its place."""
     malformed = served.fault.malformed if served.fault is not None else None
     if served.fault is not None and served.fault.delay:
-        await asyncio.sleep(served.fault.delay)
+        due = time.monotonic() + served.fault.delay
+        await keep_open(receive, None, lambda: time.monotonic() >= due)
     if malformed == "close":
         scope["extensions"][HANG_UP]()
         return

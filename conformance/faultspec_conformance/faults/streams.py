@@ -7,7 +7,7 @@ from typing import IO
 
 from faultspec_conformance.drivers import Framing
 from faultspec_conformance.drivers.framing import Garbled, frame_message, read_messages
-from faultspec_conformance.faults.calls import Answer, CallServer
+from faultspec_conformance.faults.calls import CallServer, MessageAnswer
 from faultspec_conformance.faults.script import Fault
 
 #: Text that is not a message.
@@ -53,7 +53,7 @@ class StreamServer:
             for timer in self._waiting:
                 timer.cancel()
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: MessageAnswer) -> None:
         delay = answer.fault.delay if answer.fault is not None else 0.0
         self._waiting = [timer for timer in self._waiting if timer.is_alive()]
         if not delay or len(self._waiting) >= _WAITING:
@@ -64,11 +64,11 @@ class StreamServer:
         self._waiting.append(timer)
         timer.start()
 
-    def _write_late(self, answer: Answer) -> None:
+    def _write_late(self, answer: MessageAnswer) -> None:
         with suppress(OSError, ValueError):  # the client has closed the stream
             self._write(answer)
 
-    def _write(self, answer: Answer) -> None:
+    def _write(self, answer: MessageAnswer) -> None:
         with self._writing:
             self._output.write(frame_answer(answer.body, answer.fault, self._framing))
             self._output.flush()

@@ -123,7 +123,7 @@ CLAUSES = (
         reads=("sequence", "detail-values"),
         requires=(
             Requirement(
-                "no detail key and no field has `refers_to`",
+                "no detail key has `refers_to`, and no field has `refers_to`",
                 lambda taxonomy: bool(taxonomy.references()),
             ),
         ),

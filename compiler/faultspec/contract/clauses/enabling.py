@@ -125,7 +125,7 @@ LINES: Mapping[str, str] = {
     "no detail key has `refers_to: resource`": (
         "detail_keys: {existing_id: {type: string, refers_to: resource}}"
     ),
-    "no detail key and no field has `refers_to`": (
+    "no detail key has `refers_to`, and no field has `refers_to`": (
         "detail_keys: {report: {type: string, refers_to: file}}"
     ),
     "no surface has `items`": (_batch()),

@@ -258,7 +258,9 @@ async function textOf(payload: unknown): Promise<string | null> {
       size += part.length;
       if (size > LARGEST_BODY) return null;
       text +=
-        typeof part === "string" ? part : decoder.decode(part, { stream: true });
+        typeof part === "string"
+          ? part
+          : decoder.decode(part, { stream: true });
     }
   } catch {
     return null;
