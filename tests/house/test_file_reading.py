@@ -27,6 +27,8 @@ OPENERS = {
     "compiler/faultspec/cli/init.py": "it writes a new file, and reads those of the package",
     "conformance/faultspec_conformance/drivers/processes.py": "the system's list of processes",
     "conformance/faultspec_conformance/drivers/piped.py": "the output of a process",
+    "conformance/faultspec_conformance/drivers/sink_files.py": "the log of a service, of any size, "
+    "from where the run began; it refuses pipes and devices",
     "conformance/faultspec_conformance/observed/formats/sources.py": "recordings of any size, "
     "which are read in pieces; it refuses pipes and devices",
     "conformance/faultspec_conformance/orders/document.py": "a file of the package",

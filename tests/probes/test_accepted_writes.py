@@ -291,7 +291,9 @@ def test_the_declared_time_to_settle_is_waited() -> None:
 
 
 def test_an_update_between_two_reads_is_not_sent_again() -> None:
-    """An update that the run has read before and after is judged without another request."""
+    """An update that the run has read before and after is judged without another request. Two
+    others fill what the creation leaves out, and update a member beside it.
+    """
     script = Garage()
     config = ServiceConfig(limits=Limits(writes=True))
     document = PAGED if "short-pages" in getattr(script, "habits", ()) else DOCUMENT
@@ -302,7 +304,7 @@ def test_an_update_between_two_reads_is_not_sent_again() -> None:
     session.record_results(accepted_writes.accepted_writes(session))
     again = [one.exchange.operation for one in session.observations.exchanges[sent:]]
     assert "PUT /cars/{id}" not in again
-    assert "PATCH /cars/{id}" not in again
+    assert again.count("PATCH /cars/{id}") <= 2
 
 
 def test_nothing_is_written_without_permission() -> None:

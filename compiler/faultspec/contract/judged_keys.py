@@ -300,7 +300,7 @@ NOT_JUDGED: Mapping[str, str] = {
     "schema.sensitive": "logs of generated code and reports of the suite mask the value",
     "detail_keys.summary": _PROSE,
     "envelopes.summary": _PROSE,
-    "surfaces.sink": "where `faultspec audit` finds the records; those are judged",
+    "surfaces.sink": "where `audit`, and a run with `sinks`, find the records; those are judged",
     "header_rules.summary": _PROSE,
     "fallback.reason": _PROSE,
     "retry_policies.summary": _PROSE,

@@ -656,6 +656,11 @@ CONFIGURATION = Record(
             "JSON-RPC over standard streams: what each process gets at its start and at its end. "
             "A list: the steps at the start.",
         ),
+        "sinks": Key(
+            Named(Text(), least=1),
+            "The file of each surface with `transport: log`, relative to this file. The errors "
+            "that the service appends to it during the run are judged.",
+        ),
         "upstreams": Key(
             Named(_UPSTREAM), "Scripted upstreams, to observe the retries of the service."
         ),

@@ -550,6 +550,7 @@ class ServiceConfig:
     or into params of calls.
     ``audit``: how the record of a failure is read. ``paths``: routes that the user of a URL names,
     with placeholders or values. ``session``: of a process on standard streams.
+    ``sinks``: the file of each log, by its surface.
     """
 
     http: str = ""
@@ -584,6 +585,7 @@ class ServiceConfig:
     audit: AuditLookup | None = None
     paths: tuple[str, ...] = ()
     session: SessionConfig = field(default_factory=SessionConfig)
+    sinks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def transport(self) -> Transport:

@@ -177,7 +177,22 @@ def check_config(
         for name in dict.fromkeys(name for name, _ in upstream.fails):
             found += check_code(name, (*place, "fails", name))
     found += check_audit_lookup(target, taxonomy, document)
+    found += _check_sinks(target, taxonomy, document)
     return sort_diagnostics(found)
+
+
+def _check_sinks(
+    target: ServiceConfig, taxonomy: Taxonomy, document: Document
+) -> Iterator[Diagnostic]:
+    """The sinks whose surface is not a log of the taxonomy."""
+    logs = tuple(name for name, each in taxonomy.surfaces.items() if each.transport == "log")
+    for name in target.sinks:
+        if name not in logs:
+            message = f"the taxonomy {taxonomy.name} has no surface `{name}` of a log"
+            hint = grammar.closest(name, logs) or (
+                f"it has {', '.join(logs)}" if logs else "declare one with `transport: log`"
+            )
+            yield document.diagnostic("unknown-surface", message, ("sinks", name), hint=hint)
 
 
 def _lists_number(taxonomy: Taxonomy, text: str) -> bool:
@@ -322,6 +337,10 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         confidential=tuple(cast(list[str], data.get("confidential", []))),
         references=_read_references(context, child_mapping(data, "references")),
         audit=read_audit_lookup(context, data["audit"]) if "audit" in data else None,
+        sinks={
+            name: context.resolve_path(context.expand(str(path), ("sinks", name)))
+            for name, path in child_mapping(data, "sinks").items()
+        },
         session=read_session(context, data["session"])
         if "session" in data and context.transport == "stdio"
         else SessionConfig(),

@@ -256,9 +256,11 @@ class McpDriver(Driver):
 
         try:
             body: dict[str, Any] = self._run(ask_in_time, self._session(request.headers))
+            self.note_answer(took)
             return ToolAnswer(Response(None, (), _json(body), took))
         except TimeoutError:
-            return NoAnswer(request, "timeout", f"no answer within {seconds:g} s")
+            silence = NoAnswer(request, "timeout", f"no answer within {seconds:g} s")
+            return self.report_silence(silence, seconds)
         except MCPError as error:
             if (error.code, error.message) == _LOST:
                 why = "the answer broke off, or is longer than 4 MB"

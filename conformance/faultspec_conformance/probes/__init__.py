@@ -231,13 +231,18 @@ OF_A_KIND: tuple[Probe[HttpSession], ...] = tuple(
     )
 )
 
+#: The probe of what a service repeats of its errors, which runs over HTTP if it has sinks.
+REPEATED_ERRORS: Probe[Session] = Probe(
+    "repeated-errors", repeats.repeated_errors, ("surface/repeated",), everywhere=True
+)
+
 #: The probes of every service that is called by name.
 OF_CALLS: tuple[Probe[CallSession], ...] = (
     Probe("calls", calls.samples),
     Probe("recipes", calls.recipes, ("provoke/code", "provoke/expected", "surface/repeated")),
     Probe("confidential-params", confidential_params.confidential_params, ("leaks/confidential",)),
     Probe("references", references.call_references, (references.CLAUSE,), everywhere=True),
-    Probe("repeated-errors", repeats.repeated_errors, ("surface/repeated",), everywhere=True),
+    REPEATED_ERRORS,
 )
 
 #: The probes of a JSON-RPC service that come before its recipes.

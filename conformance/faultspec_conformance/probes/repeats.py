@@ -1,8 +1,9 @@
 """Repeated errors: each error of one surface also comes, with equal slots, on the surfaces that
 repeat it.
 
-Only the notifications of a peer on standard streams arrive unasked. They may come before the answer
-or after it; a peer that sends them when it has time may take until the end of the run.
+The notifications of a peer on standard streams arrive unasked, and a configuration may name the
+file of a log. They may come before the answer or after it; a service that sends them when it has
+time may take until the end of the run.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +19,9 @@ from faultspec.language.values import are_equal, show
 from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import resolve
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.calls import CallSession
+from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
+from faultspec_conformance.session.observations import NotRun
 
 _CLAUSE = "surface/repeated"
 
@@ -31,19 +33,26 @@ GRACE, _MOMENT = 1.0, 0.1
 _ACTED_ON = frozenset({"code", "boundary", "domain", "retriable", "status", "actions"})
 
 
-def repeated_errors(session: CallSession) -> Iterator[Outcome]:
+def repeated_errors(session: Session) -> Iterator[Outcome | NotRun]:
     """Check that each error came once more; wait for those that have not come yet."""
     surfaces = session.taxonomy.surfaces.values()
     repeaters = [surface for surface in surfaces if surface.repeats]
-    repeating = [surface for surface in repeaters if surface.transport == "event"]
+    written = {sink.surface for sink in session.sinks}
+    session.read_sinks()
+    repeating = [
+        surface for surface in repeaters if surface.transport == "event" or surface.name in written
+    ]
     if not repeating and repeaters:
         names = " and ".join(f"`{surface.name}`" for surface in repeaters)
         yield not_exercised(_CLAUSE, f"a run cannot observe what is written to {names}")
         return
-    if repeating and not session.hears:
-        names = " and ".join(f"`{surface.name}`" for surface in repeating)
+    heard = [surface for surface in repeating if surface.transport == "event"]
+    if heard and not session.hears:
+        names = " and ".join(f"`{surface.name}`" for surface in heard)
         reason = f"unsolicited messages, on {names}, arrive over standard streams only"
         yield not_exercised(_CLAUSE, reason)
+        repeating = [surface for surface in repeating if surface not in heard]
+    if heard and not repeating:
         return
 
     def check_all() -> list[Outcome]:
@@ -59,8 +68,24 @@ def repeated_errors(session: CallSession) -> Iterator[Outcome]:
     if session.observations.ended is None:
         yield from check_all()
         for surface in repeaters:
-            if surface not in repeating:
+            if surface not in (*repeating, *heard):
                 yield _unchecked_outcome(surface, "a run cannot observe what is written to it")
+    yield from _check_sinks(session)
+
+
+def _check_sinks(session: Session) -> Iterator[Outcome | NotRun]:
+    """Check that each sink had records that can be read."""
+    repeaters = {name for name, each in session.taxonomy.surfaces.items() if each.repeats}
+    for sink in session.sinks:
+        number, place = sink.unread.total(), f"the sink of `{sink.surface}`, {sink.path}"
+        reasons = "; ".join(sink.unread)
+        if number and not sink.records:
+            yield NotRun(f"{place}, has {number} lines, of which none can be read: {reasons}")
+        elif number:
+            reason = f"{number} lines of {place}, cannot be read: {reasons}"
+            yield Outcome(_CLAUSE, "undecided", reason)
+        elif not sink.records and sink.surface not in repeaters:
+            yield NotRun(f"nothing was appended to {place}")
 
 
 def check_repeated(

@@ -33,6 +33,7 @@ from faultspec_conformance.probes import (
     OUTPUT_SCHEMAS,
     OUTPUTS,
     PROBES,
+    REPEATED_ERRORS,
     UNITS,
     Probe,
 )
@@ -52,6 +53,7 @@ from faultspec_conformance.run.schedule import (
     select,
     select_shard,
 )
+from faultspec_conformance.run.sinks import open_sinks
 from faultspec_conformance.run.summarize import (
     Place,
     build_session_masking,
@@ -232,6 +234,9 @@ def _run_parts(
                     session, options, known, AFTER_ALL_OPERATIONS
                 )
             session.description = probed
+            if session.sinks:
+                session.begin(REPEATED_ERRORS.name, options.seed)
+                play(session, REPEATED_ERRORS)
             done.flaky = flaky_places(session, played, options)
     except DeadlineReached:
         _end_by_deadline(session, f"during {driver.part or 'the probes'}")
@@ -268,6 +273,7 @@ def _open_session(
         upstreams=upstreams,
         started=started,
     )
+    session.sinks = open_sinks(target, bare.contract)
     session.observations.add(map(Note, notes))
     if target.path is None and not session.inventory.operations:
         session.observations.add([NotRun(_NOTHING_KNOWN)])
@@ -303,7 +309,7 @@ def judge_calls(
 ) -> Report | Unreachable:
     """Judge a service whose methods or tools are called by name: JSON-RPC or MCP."""
     rules = build_contract(taxonomy)
-    known = rules.clauses
+    known, sinks = rules.clauses, open_sinks(target, rules)
     try:
         with create_driver(target) as driver:
             # A process that ended at once says why when it is called.
@@ -312,6 +318,7 @@ def judge_calls(
             options.announce("deadline", driver.remaining)
             closing = RunDeadline(driver.remaining + _CLOSING)
             session, parts = start_call_session(driver, rules, target, options)
+            session.sinks = sinks
             _keep_reports(session, known, options, target.address)
             interrupted = False
             try:

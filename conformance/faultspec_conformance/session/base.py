@@ -1,5 +1,6 @@
 """The parts that sessions over all transports share."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -7,6 +8,7 @@ from typing import Literal
 
 from faultspec.contract.model import Contract
 from faultspec.exchange.model import Canary, Exchange
+from faultspec.judge import judge
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import NOBODY, Identity, ServiceConfig
 from faultspec_conformance.drivers import Driver, LoggedRequest, NoAnswer
@@ -24,9 +26,25 @@ from faultspec_conformance.session.sampling import ValueSource
 from faultspec_conformance.session.sampling.tokens import Tokens, seed_tokens
 
 
+class RecordSource:
+    """A file that the service appends errors to, besides its answers. ``surface``: that of its
+    records. ``records``: how many were read. ``unread``: the other lines, by the reason.
+    """
+
+    def __init__(self, surface: str, path: str) -> None:
+        self.surface, self.path = surface, path
+        self.records = 0
+        self.unread: Counter[str] = Counter()
+
+    def read(self) -> Iterable[Exchange]:
+        """Yield the errors since the last call."""
+        raise NotImplementedError
+
+
 @dataclass(slots=True)
 class Session:
-    """One run against one service. ``source``: where new values come from.
+    """One run against one service. ``source``: where new values come from. ``sinks``: where it
+    appends its errors. ``unkept``: unsolicited messages that were too many to keep.
 
     ``_deciding``: the requests of the log that the outcomes of the probe rest on.
     """
@@ -36,6 +54,8 @@ class Session:
     driver: Driver
     observations: Observations = field(default_factory=Observations, init=False)
     source: ValueSource = field(default_factory=lambda: ValueSource({}, Random(0)), init=False)
+    unkept: int = field(default=0, init=False)
+    sinks: tuple[RecordSource, ...] = field(default=(), init=False)
     _constants: Mapping[str, object] | None = field(default=None, init=False)
     _deciding: range = field(default=range(0), init=False)
 
@@ -123,6 +143,22 @@ class Session:
         """Whether the taxonomy and the transport allow the suite to check a clause."""
         known, transport = self.contract.clauses[clause], self.config.transport
         return known.reason_not_applicable(self.taxonomy, transport) is None
+
+    @property
+    def hears(self) -> bool:
+        """Whether unsolicited messages of the service arrive."""
+        return False
+
+    def linger(self, seconds: float) -> None:
+        """Wait for unsolicited messages and for records of sinks; judge and record them."""
+        self.driver.pause(seconds)
+        self.read_sinks()
+
+    def read_sinks(self) -> None:
+        """Judge and record what the service has appended to its sinks."""
+        for sink in self.sinks:
+            for exchange in sink.read():
+                self.observations.record(Observation(exchange, judge(self.contract, exchange)))
 
     # ---- what probes found out
 

@@ -60,11 +60,9 @@ class PostedCall:
 class CallSession(Session):
     """One run against a service that is called by name.
 
-    ``unkept``: unsolicited messages that were too many to keep. ``confidential``: the values of
-    confidential members that were made up.
+    ``confidential``: the values of confidential members that were made up.
     """
 
-    unkept: int = field(default=0, init=False)
     confidential: ConfidentialValues = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,14 +124,6 @@ class CallSession(Session):
         without a process.
         """
         return None
-
-    @property
-    def hears(self) -> bool:
-        """Whether unsolicited messages of the service arrive."""
-        return False
-
-    def linger(self, seconds: float) -> None:
-        """Wait for unsolicited messages."""
 
     @property
     def samples(self) -> tuple[SampleCall, ...]:
@@ -382,6 +372,7 @@ class RpcSession(CallSession):
         """Wait for unsolicited messages; judge and record them."""
         for body in self.driver.linger(seconds):
             self._record_event(body)
+        self.read_sinks()
 
     def new_id(self) -> int:
         """Return an id that was not used before."""

@@ -1,0 +1,43 @@
+"""Sinks of a run: the files that its service appends errors to, besides its answers."""
+
+from collections.abc import Iterator
+
+from faultspec.contract.model import Contract
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec_conformance.config import ServiceConfig
+from faultspec_conformance.drivers.sink_files import SinkFile
+from faultspec_conformance.session.base import RecordSource
+from faultspec_conformance.session.observation import parse_body
+
+#: The facts that a line of a log leaves out: who asked, and how long the answer took.
+_LACKS = frozenset({"identity", "elapsed"})
+
+
+class Sink(RecordSource):
+    """The file of a surface, from where the run began. ``sink``: its name in the taxonomy."""
+
+    def __init__(self, surface: str, sink: str, path: str) -> None:
+        super().__init__(surface, path)
+        self._sink = sink
+        self._file = SinkFile(path)
+
+    def read(self) -> Iterator[Exchange]:
+        """Yield the records in the lines since the last call. Other lines are counted."""
+        for line in filter(None, map(bytes.strip, self._file.read_appended().splitlines())):
+            if isinstance(parse_body(line), dict):
+                self.records += 1
+                yield Exchange(
+                    Request("", self._sink), Response(None, body=line), "log", lacks=_LACKS
+                )
+            else:
+                self.unread["the line is not a JSON object"] += 1
+
+
+def open_sinks(config: ServiceConfig, contract: Contract) -> tuple[Sink, ...]:
+    """The sinks that a configuration names, from the end of their files."""
+    surfaces = contract.taxonomy.surfaces
+    return tuple(
+        Sink(name, surfaces[name].sink or name, path)
+        for name, path in config.sinks.items()
+        if name in surfaces
+    )

@@ -1,0 +1,175 @@
+"""Errors that a service appends to a log during a run: each is judged and matched with its answer,
+and a log in which nothing can be read is a reason to fail.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faultspec.language import read
+from faultspec_conformance.config import read_config
+from faultspec_conformance.drivers.sink_files import SinkFile
+from faultspec_conformance.results.model import Report, exit_code
+from faultspec_conformance.run.service import run
+from faultspec_conformance.session.options import RunOptions
+from miniatures.serve import serving
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: engine, version: 1.0.0}
+privacy: {detectors: [secret, stack-trace]}
+envelopes:
+  info: {shape: {kind: $code, "job?": $details}}
+  rpc: {shape: {jsonrpc: "2.0", id: $request_id, error: {code: -32000, message: $message, data: {use: info}}}}
+detail_keys: {job: {type: string}}
+surfaces:
+  engine: {transport: jsonrpc, error_when: {present: /error}, envelope: rpc, codes: closed}
+  log: {transport: log, error_when: {present: /error}, at: /error, envelope: info, repeats: engine,
+      sink: logs/engine.jsonl}
+codes:
+  full: {summary: Full., http: null, http_reason: stdio., retriable: caller, details: {job?: {}}}
+  busy: {summary: Busy., http: null, http_reason: stdio., retriable: caller}
+"""
+
+PEER = r"""
+import json, sys
+habit, path = sys.argv[1:]
+trace = 'Traceback (most recent call last):\n  File "/srv/a.py", line 1, in f\nKeyError: 1'
+for line in sys.stdin:
+    try:
+        asked = json.loads(line)
+        asked["id"]
+    except (ValueError, KeyError, TypeError):
+        continue
+    data = {"code": -32000, "message": "No", "data": {"kind": "full"}}
+    record = {"at": 1, "error": {"kind": "busy" if habit == "other" else "full"}}
+    if habit == "leaks":
+        record["error"]["job"] = {"job": trace}
+    text = {"garbled": "not a record", "never": ""}.get(habit, json.dumps(record))
+    if text:
+        with open(path, "a") as log:
+            log.write(text + "\n")
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": data}), flush=True)
+"""
+
+
+def judge(folder: Path, habit: str, only: str = "surface/repeated") -> Report:
+    """The report of a run against an engine that logs its errors in the way of the habit."""
+    taxonomy = read(TAXONOMY, "engine.yaml").taxonomy
+    assert taxonomy is not None
+    (folder / "peer.py").write_text(PEER)
+    (folder / "engine.jsonl").write_text('{"error": {"kind": "of an earlier run"}}\n')
+    command = json.dumps([sys.executable, "peer.py", habit, "engine.jsonl"])
+    text = f"""
+target: {{stdio: {command}}}
+sinks: {{log: engine.jsonl}}
+provoke: {{full: {{request: ask, params: {{}}}}}}
+limits: {{writes: true}}
+"""
+    (folder / "conformance.yaml").write_text(text)
+    found = read_config(str(folder / "conformance.yaml"), {})
+    assert found.target is not None, found.diagnostics
+    report = run(found.target, taxonomy, RunOptions(only=only))
+    assert isinstance(report, Report)
+    return report
+
+
+@pytest.mark.parametrize(
+    ("habit", "clause"),
+    [
+        ("logs", None),
+        ("never", "surface/repeated"),
+        ("other", "surface/repeated"),
+        ("leaks", "leaks/stack-trace"),
+    ],
+)
+def test_a_log_repeats_each_error(tmp_path: Path, habit: str, clause: str | None) -> None:
+    """Older records of the file do not count; a missing record, another code and a leak are
+    found.
+    """
+    only = "leaks/*" if habit == "leaks" else "surface/repeated"
+    clauses = judge(tmp_path, habit, only).result.clauses
+    failed = {name for name, each in clauses.items() if each.verdict == "failed"}
+    assert failed == ({clause} if clause is not None else set())
+    if clause is None:
+        assert clauses["surface/repeated"].verdict == "passed"
+
+
+def test_a_log_in_which_nothing_can_be_read_fails_the_run(tmp_path: Path) -> None:
+    """Its lines are reported with their number and the reason."""
+    report = judge(tmp_path, "garbled")
+    assert any("of which none can be read" in reason for reason in report.result.not_run)
+    assert exit_code(report.result) != 0
+
+
+def test_a_file_is_read_from_where_the_run_began(tmp_path: Path) -> None:
+    """Whole lines alone, each once; a file that is replaced or cut is read from its beginning, and
+    a pipe is never opened.
+    """
+    path = tmp_path / "a.log"
+    path.write_text("old\n")
+    sink = SinkFile(str(path))
+    assert sink.read_appended() == b""
+    with path.open("a") as stream:
+        stream.write("one\ntw")
+    assert sink.read_appended() == b"one\n"
+    with path.open("a") as stream:
+        stream.write("o\n")
+    assert (sink.read_appended(), sink.read_appended()) == (b"two\n", b"")
+    path.write_text("cut\n")
+    assert sink.read_appended() == b"cut\n"
+    (tmp_path / "new").write_text("new\nnewer\n")
+    (tmp_path / "new").replace(path)
+    assert sink.read_appended() == b"new\nnewer\n"
+    missing = SinkFile(str(tmp_path / "later.log"))
+    (tmp_path / "later.log").write_text("first\n")
+    assert missing.read_appended() == b"first\n"
+    os.mkfifo(tmp_path / "pipe")
+    assert SinkFile(str(tmp_path / "pipe")).read_appended() == b""
+
+
+HTTP = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+envelopes: {error: {shape: {code: $code}}}
+surfaces:
+  api: {transport: http, envelope: error}
+  log: {transport: log, error_when: {present: /code}, envelope: error, repeats: api, sink: errors.jsonl}
+codes:
+  absent: {summary: Absent., http: 404, retriable: false}
+  broken: {summary: Broken., http: 500, retriable: false}
+
+"""
+
+
+@pytest.mark.parametrize(("logs", "verdict"), [(True, "passed"), (False, "failed")])
+def test_a_service_over_http_repeats_its_errors_in_a_log(
+    tmp_path: Path, logs: bool, verdict: str
+) -> None:
+    """Its log is read at the end of the probes."""
+    path = tmp_path / "errors.jsonl"
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if logs:
+            with path.open("a") as stream:
+                stream.write('{"code": "absent"}\n')
+        head = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 404, "headers": head})
+        await send({"type": "http.response.body", "body": b'{"code": "absent"}'})
+
+    taxonomy = read(HTTP, "shop.yaml").taxonomy
+    assert taxonomy is not None
+    with serving(app) as base:
+        (tmp_path / "conformance.yaml").write_text(
+            f"target: {{http: '{base}', openapi: none}}\n"
+            "paths: [/a]\nsinks: {log: errors.jsonl}\n"
+        )
+        found = read_config(str(tmp_path / "conformance.yaml"), {})
+        assert found.target is not None, found.diagnostics
+        report = run(found.target, taxonomy, RunOptions(sweep=False))
+    assert isinstance(report, Report)
+    assert report.result.clauses["surface/repeated"].verdict == verdict
