@@ -118,6 +118,8 @@ def of_codes() -> Iterator[Exchange]:
         yield http("/api/quiet", status, busy, authenticated=True)
         yield http("/api/x", status, busy, authenticated=status == 503)
         yield http("/api/x", status, busy, "POST", authenticated=False)
+    for ways in (["call"], [], ["call", "again"]):
+        yield http("/api/x", 419, {"code": "sole", "actions": ways})
     late = {"code": "late", "details": {"wait": 3, "offset": 9}}
     yield http("/api/x", 408, late, elapsed=3.5, headers={"Retry_After": "4"})
     yield http("/api/x", 408, late, elapsed=4.5, headers={"Retry_After": "3"})
