@@ -3,6 +3,7 @@ kept, and no thread or process left behind.
 """
 
 import json
+import os
 import socket
 import sys
 import threading
@@ -201,3 +202,23 @@ def test_a_command_that_is_missing_is_an_error_of_the_system() -> None:
     """It raises OSError, as a service on standard streams does."""
     with pytest.raises(OSError, match="no-such-command"), McpDriver(("no-such-command",), WRITES):
         pass
+
+
+def test_a_process_is_ended_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later session, and the end of the run, signal no process that was ended before: its number
+    may be that of another one.
+    """
+    signalled: list[int] = []
+    kill = os.killpg
+
+    def count(leader: int, number: int) -> None:
+        signalled.append(leader)
+        kill(leader, number)
+
+    monkeypatch.setattr("os.killpg", count)
+    with McpDriver((sys.executable, str(PEER), "none"), WRITES) as opened:
+        for _ in range(3):
+            assert isinstance(opened.call("echo", {}), ToolAnswer)
+            opened.begin()
+        assert len(opened._processes) == 3
+    assert len(signalled) == len(set(signalled)) == 3

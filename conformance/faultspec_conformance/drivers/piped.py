@@ -143,8 +143,11 @@ class PipedProcess:
     def close(self, grace: float) -> None:
         """End the process: close its input, then send SIGTERM, then kill it and its children.
 
-        ``grace``: seconds for each.
+        ``grace``: seconds for each. One that was ended is left alone: its number may be that of
+        another process.
         """
+        if self._closing.is_set():
+            return
         self._closing.set()
         self._outgoing.put(None)
         process = self._process
