@@ -53,8 +53,8 @@ for line in sys.stdin:
     if not isinstance(word, str):
         refuse(id, -32602, "password is wrong" + (": " + str(word) if habit == "type" else "")); continue
     if method == "login":
-        said = " " + known.get(params["name"], word) if habit == "recipe" else ""
-        refuse(id, 7, "The name or the password is wrong" + said); continue
+        hint = " " + known.get(params["name"], word) if habit == "recipe" else ""
+        refuse(id, 7, "The name or the password is wrong" + hint); continue
     known[params["name"]] = word
     result = {"name": params["name"], **({"password": word} if habit == "success" else {})}
     if habit == "part": result["hint"] = word[:12]

@@ -368,7 +368,7 @@ class NumberRange(NamedTuple):
 class Protocol(NamedTuple):
     """The errors of the underlying protocol; their numbers are not codes of the taxonomy.
 
-    ``batches``: whether several calls may come in one message; None: not said.
+    ``batches``: whether several calls may come in one message; None: not declared.
     """
 
     envelope: str

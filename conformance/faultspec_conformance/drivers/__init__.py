@@ -141,7 +141,7 @@ def _show_target(target: str) -> str:
 class Driver:
     """A connection to one service, and a context manager. It logs its requests and enforces the
     limits of the run. ``part`` and ``purpose``: those of the next request. ``received``: bytes of
-    all bodies.
+    all bodies. ``slowest``: seconds that the slowest answer took; None before the first.
     """
 
     def __init__(self, limits: Limits, **timing: Unpack[Timing]) -> None:
@@ -156,7 +156,7 @@ class Driver:
         self._pause = timing.get("pause", time.sleep)
         self._started = self._clock()
         self._turn_at = self._started
-        self._slowest: float | None = None
+        self.slowest: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -199,13 +199,13 @@ class Driver:
 
     def note_answer(self, seconds: float) -> None:
         """Note how long an answer took."""
-        self._slowest = max(self._slowest or 0.0, seconds)
+        self.slowest = max(self.slowest or 0.0, seconds)
 
     def report_silence(self, silence: NoAnswer, seconds: float) -> NoAnswer:
         """A request without an answer within ``seconds``. It shows nothing about the service if the
         end of the run cut the wait to the time that other answers took.
         """
-        known = self._slowest
+        known = self.slowest
         cut = known is not None and seconds < min(self.timeout, max(_SHORT, _TIMES * known))
         if silence.kind != "timeout" or not cut or self.remaining > _SHORTEST:
             return silence

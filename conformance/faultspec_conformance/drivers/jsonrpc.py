@@ -65,16 +65,6 @@ class Peer(Driver):
 
     hears = False
 
-    @property
-    def stray(self) -> tuple[bytes, ...]:
-        """The first outputs besides the messages."""
-        return ()
-
-    @property
-    def strays(self) -> int:
-        """How many such outputs there are."""
-        return 0
-
     def linger(self, seconds: float) -> tuple[bytes, ...]:
         """The unprompted messages that arrive within ``seconds``."""
         return ()
@@ -188,5 +178,7 @@ class Remote(Peer):
         if message.due and not answer.body:
             reason = f"the answer is empty (HTTP status {answer.status})"
             return NoAnswer(message.request, "ignored", reason)
+        if answer.body:
+            self.note_answer(answer.elapsed)
         headers = ((":status", str(answer.status)), *answer.headers)
         return ReceivedMessage(Response(None, headers, answer.body, answer.elapsed))

@@ -180,12 +180,14 @@ class Process(Peer):
             reason = f"no answer within {seconds:.3g} s{more}"
             silence = NoAnswer(message.request, "timeout", reason)
             return self.report_silence(silence, seconds)
-        self.note_answer(time.monotonic() - began)
+        elapsed = time.monotonic() - began
         if len(answer) > self.body_limit:
             reason = f"the answer is longer than {self.body_limit} bytes"
             return NoAnswer(message.request, "garbled", reason)
         self.received += len(answer)
-        response = Response(None, (), answer, time.monotonic() - began)
+        if answer:
+            self.note_answer(elapsed)
+        response = Response(None, (), answer, elapsed)
         return ReceivedMessage(response, *self._take_unprompted())
 
     def _read_answer(self, awaited: Sequence[Message], deadline: float) -> "_Found":

@@ -44,7 +44,7 @@ _REFUSED = 501
 #: An entity tag of ours, without its quotes.
 _TAG = re.compile(r'"(v[0-9]+)"')
 
-#: Text that is no JSON.
+#: Text that is not JSON.
 _GARBAGE = b"garbage: this is not JSON\n"
 
 _TARGET = 100

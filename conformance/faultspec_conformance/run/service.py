@@ -53,7 +53,6 @@ from faultspec_conformance.run.schedule import (
     select,
     select_shard,
 )
-from faultspec_conformance.run.sinks import open_sinks
 from faultspec_conformance.run.summarize import (
     Place,
     build_session_masking,
@@ -78,6 +77,7 @@ from faultspec_conformance.session.options import (
     day_of_run,
     ignore_report,
 )
+from faultspec_conformance.session.sinks import open_sinks
 from faultspec_conformance.session.upstreams import ScriptedUpstream, run_upstreams
 
 if TYPE_CHECKING:

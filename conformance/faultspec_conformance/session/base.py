@@ -1,6 +1,5 @@
 """The parts that sessions over all transports share."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -24,21 +23,7 @@ from faultspec_conformance.session.observations import (
 from faultspec_conformance.session.placeholders import Room, fill_in
 from faultspec_conformance.session.sampling import ValueSource
 from faultspec_conformance.session.sampling.tokens import Tokens, seed_tokens
-
-
-class RecordSource:
-    """A file that the service appends errors to, besides its answers. ``surface``: that of its
-    records. ``records``: how many were read. ``unread``: the other lines, by the reason.
-    """
-
-    def __init__(self, surface: str, path: str) -> None:
-        self.surface, self.path = surface, path
-        self.records = 0
-        self.unread: Counter[str] = Counter()
-
-    def read(self) -> Iterable[Exchange]:
-        """Yield the errors since the last call."""
-        raise NotImplementedError
+from faultspec_conformance.session.sinks import Sink
 
 
 @dataclass(slots=True)
@@ -55,7 +40,7 @@ class Session:
     observations: Observations = field(default_factory=Observations, init=False)
     source: ValueSource = field(default_factory=lambda: ValueSource({}, Random(0)), init=False)
     unkept: int = field(default=0, init=False)
-    sinks: tuple[RecordSource, ...] = field(default=(), init=False)
+    sinks: tuple[Sink, ...] = field(default=(), init=False)
     _constants: Mapping[str, object] | None = field(default=None, init=False)
     _deciding: range = field(default=range(0), init=False)
 

@@ -175,14 +175,12 @@ class CallSession(Session):
 class RpcSession(CallSession):
     """One run against a JSON-RPC service.
 
-    ``_ping``: the last harmless call that was answered. ``_slowest``: seconds that the slowest
-    answer took; None before the first.
+    ``_ping``: the last harmless call that was answered.
     """
 
     driver: Peer
     _last: int = field(default=0, init=False)
     _ping: Message | None = field(default=None, init=False)
-    _slowest: float | None = field(default=None, init=False)
 
     def call(
         self,
@@ -425,7 +423,6 @@ class RpcSession(CallSession):
             self._record_event(body)
         if not received.response.body:
             return []  # none was due
-        self._slowest = max(self._slowest or 0.0, received.response.elapsed)
         observations = [
             self.record(exchange, judge(self.contract, exchange))
             for exchange in _exchanges(asked, received, parts)
@@ -436,9 +433,10 @@ class RpcSession(CallSession):
 
     def _patience(self) -> float | None:
         """Seconds that an answer may take as others do; None before the first answer."""
-        if self._slowest is None:
+        slowest = self.driver.slowest
+        if slowest is None:
             return None
-        return min(self.driver.timeout, max(_SHORTEST_WAIT, _TIMES_SLOWER * self._slowest))
+        return min(self.driver.timeout, max(_SHORTEST_WAIT, _TIMES_SLOWER * slowest))
 
     def _new_ping(self) -> Message | None:
         """Return a request that was answered before, with a new id."""

@@ -1,24 +1,28 @@
 """Sinks of a run: the files that its service appends errors to, besides its answers."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from faultspec.contract.model import Contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers.sink_files import SinkFile
-from faultspec_conformance.session.base import RecordSource
 from faultspec_conformance.session.observation import parse_body
 
 #: The facts that a line of a log leaves out: who asked, and how long the answer took.
 _LACKS = frozenset({"identity", "elapsed"})
 
 
-class Sink(RecordSource):
-    """The file of a surface, from where the run began. ``sink``: its name in the taxonomy."""
+class Sink:
+    """The file of a surface, from where the run began. ``name``: that of the file in the taxonomy.
+    ``records``: how many were read. ``unread``: the other lines, by the reason.
+    """
 
-    def __init__(self, surface: str, sink: str, path: str) -> None:
-        super().__init__(surface, path)
-        self._sink = sink
+    def __init__(self, surface: str, name: str, path: str) -> None:
+        self.surface, self.path = surface, path
+        self.records = 0
+        self.unread: Counter[str] = Counter()
+        self._name = name
         self._file = SinkFile(path)
 
     def read(self) -> Iterator[Exchange]:
@@ -27,7 +31,7 @@ class Sink(RecordSource):
             if isinstance(parse_body(line), dict):
                 self.records += 1
                 yield Exchange(
-                    Request("", self._sink), Response(None, body=line), "log", lacks=_LACKS
+                    Request("", self._name), Response(None, body=line), "log", lacks=_LACKS
                 )
             else:
                 self.unread["the line is not a JSON object"] += 1
