@@ -4,11 +4,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from fastapi import FastAPI, Header, HTTPException, Request
 from pydantic import BaseModel
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from miniatures.serve import serving
@@ -222,6 +224,45 @@ def test_a_draft_from_a_service_can_be_used(service: tuple[str, Recorder], tmp_p
     judged = faultspec("conform", "--format", "json", "--no-sweep", cwd=tmp_path)
     found = {each["clause"] for each in json.loads(judged.stdout)["findings"] if not each["waived"]}
     assert not {each for each in found if each.partition("/")[0] in ("code", "envelope", "surface")}
+
+
+def shop() -> FastAPI:
+    """A service with codes, whose document says no more of its errors than that they are objects."""
+    app = FastAPI(title="Shop")
+    media_type = "application/problem+json"
+    open_object: dict[int | str, dict[str, Any]] = {
+        status: {"content": {media_type: {"schema": {"type": "object"}}}} for status in (404, 409)
+    }
+
+    @app.exception_handler(StarletteHTTPException)
+    async def refuse(_: Request, refused: StarletteHTTPException) -> JSONResponse:
+        name = str(refused.detail).lower().replace(" ", "_")
+        body = {"type": f"https://shop.example/{name}", "status": refused.status_code}
+        return JSONResponse(
+            {**body, "title": str(refused.detail)},
+            refused.status_code,
+            headers=refused.headers,
+            media_type=media_type,
+        )
+
+    @app.get("/items/{name}", responses=open_object)
+    def read_item(name: str) -> str:
+        raise HTTPException(404, "No item")
+
+    @app.get("/makers/{name}", responses=open_object)
+    def read_maker(name: str) -> str:
+        raise HTTPException(404, "No maker")
+
+    return app
+
+
+def test_an_unedited_draft_passes_its_service(tmp_path: Path) -> None:
+    """A service passes the draft that was made from it, however loosely it documents its errors."""
+    with serving(shop()) as url:
+        drafted = faultspec("init", "--from", url, cwd=tmp_path)
+        assert drafted.returncode == 0, drafted.stderr
+        judged = faultspec("conform", cwd=tmp_path)
+    assert judged.returncode == 0, judged.stdout
 
 
 def test_a_draft_from_a_document_aims_at_this_machine(tmp_path: Path) -> None:

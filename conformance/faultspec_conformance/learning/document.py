@@ -8,23 +8,35 @@ from itertools import chain, count, islice
 from typing import Any
 
 from faultspec.importers.code_member import CODE_NAMES, rank_of_name
-from faultspec.openapi.nodes import Json, mapping
-from faultspec.openapi.reader import resolve
+from faultspec.openapi.nodes import Json, includes_json, is_json, mapping
+from faultspec.openapi.reader import METHODS, resolve
 from faultspec.openapi.service import Description
+from faultspec.runtime.codecs import media_essence
 from faultspec.targets.model import phrase
 from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
+from faultspec_conformance.learning.loose_schemas import is_loose, is_looser
 
 #: The path and the operationId of the answers whose operation no document describes.
 _ELSEWHERE, ELSEWHERE_ID = "/{elsewhere}", "elsewhere"
+
+#: The media types of a response that a document does not describe.
+_UNDESCRIBED = ("application/json", "application/problem+json", "text/plain")
+
+_SCHEMAS = "#/components/schemas/"
 
 #: Examples of one status of an operation, or of one code that a header names. More of them say
 #: nothing new.
 _EXAMPLES = 5
 
 
-def document_errors(description: Description, shapes: Sequence[BodyShape]) -> Json:
+def document_errors(
+    description: Description, shapes: Sequence[BodyShape], *, coded: bool = False
+) -> Json:
     """The document with each observed error as an example of its response. A response that is
-    missing, or has no schema, gets the inferred one.
+    missing, or whose schema is loose, gets the inferred schema.
+
+    A loose response without an observed answer gets the schema of the most common shape. If that is
+    ``coded``, by a member that names codes, the response is left out: nobody knows its code.
     """
     document: dict[str, Any] = deepcopy(dict(description.document))
     document.setdefault("openapi", "3.1.0")
@@ -33,8 +45,15 @@ def document_errors(description: Description, shapes: Sequence[BodyShape]) -> Js
     paths = document["paths"] = dict(mapping(document.get("paths")))
     names = _add_schemas(document, shapes)
     for shape, name in zip(shapes, names, strict=True):
+        loose = _loose_schemas(document, description.base, shape)
         for answer in shape.answers:
-            _add_example(document, _operation(paths, description.base, answer), answer, name)
+            operation = _operation(paths, description.base, answer)
+            media = _add_media(document, operation, answer)
+            if not media.get("schema") or media["schema"] in loose:
+                media["schema"] = {"$ref": f"{_SCHEMAS}{name}"}
+            _add_example(media, answer)
+    if shapes:
+        _settle_unobserved(document, shapes[0], None if coded else names[0])
     return document
 
 
@@ -59,34 +78,109 @@ def _operation(paths: dict[str, Any], base: str, answer: ErrorAnswer) -> dict[st
     """The operation of an answer, as it stands in the document, or the one that stands for all
     others.
     """
-    method, _, template = (answer.operation or "").partition(" ")
-    described = paths.get(template.removeprefix(base), paths.get(template))
-    operation = described.get(method.lower()) if isinstance(described, dict) else None
-    if isinstance(operation, dict):
+    operation = _find_operation(paths, base, answer)
+    if operation is not None:
         return operation
     elsewhere: dict[str, Any] = paths.setdefault(_ELSEWHERE, {})
     found: dict[str, Any] = elsewhere.setdefault("get", {"operationId": ELSEWHERE_ID})
     return found
 
 
-def _add_example(
-    document: Json, operation: dict[str, Any], answer: ErrorAnswer, schema: str
-) -> None:
+def _find_operation(paths: Json, base: str, answer: ErrorAnswer) -> dict[str, Any] | None:
+    method, _, template = (answer.operation or "").partition(" ")
+    described = paths.get(template.removeprefix(base), paths.get(template))
+    operation = described.get(method.lower()) if isinstance(described, dict) else None
+    return operation if isinstance(operation, dict) else None
+
+
+def _find_response(document: Json, operation: Json, status: int) -> Json:
+    """The response of a status, else of its class, else the default one."""
+    responses = mapping(operation.get("responses"))
+    names = (str(status), f"{status // 100}XX", f"{status // 100}xx", "default")
+    return resolve(document, next((responses[name] for name in names if name in responses), {}))
+
+
+def _find_media_type(content: Json, media_type: str) -> str:
+    """The media type as the content spells it, or as given if it is not there."""
+    return next((key for key in content if media_essence(key) == media_type), media_type)
+
+
+def _loose_schemas(document: Json, base: str, shape: BodyShape) -> list[object]:
+    """The documented schemas of a shape's answers that do not describe all of them."""
+    found: list[object] = []
+    for answer in shape.answers:
+        operation = _find_operation(mapping(document["paths"]), base, answer)
+        content = mapping(_find_response(document, operation or {}, answer.status).get("content"))
+        schema = mapping(content.get(_find_media_type(content, answer.media_type))).get("schema")
+        if schema not in found and is_loose(document, schema, answer.body):
+            found.append(schema)
+    return found
+
+
+def _add_media(document: Json, operation: dict[str, Any], answer: ErrorAnswer) -> dict[str, Any]:
+    """The media type of an answer, in the response of its status. Other media types of JSON whose
+    schemas are loose are taken away: the answer shows the one that is in use.
+    """
+    known = _find_response(document, operation, answer.status)
     responses = operation["responses"] = dict(mapping(operation.get("responses")))
-    status = str(answer.status)
-    response = responses[status] = dict(resolve(document, responses.get(status)))
+    response = responses[str(answer.status)] = dict(known)
     response.setdefault("description", phrase(answer.status) or f"Status {answer.status}")
     _add_codes(response, answer)
-    content = response["content"] = dict(mapping(response.get("content")))
-    media = content[answer.media_type] = dict(mapping(content.get(answer.media_type)))
-    if not media.get("schema"):
-        media["schema"] = {"$ref": f"#/components/schemas/{schema}"}
+    documented = mapping(response.get("content"))
+    own = _find_media_type(documented, answer.media_type)
+    content = response["content"] = {
+        key: node
+        for key, node in documented.items()
+        if key == own
+        or not (is_json(key) or includes_json(key))
+        or not is_loose(document, mapping(node).get("schema"), answer.body)
+    }
+    media: dict[str, Any] = dict(mapping(content.get(own)))
+    content[own] = media
+    return media
+
+
+def _add_example(media: dict[str, Any], answer: ErrorAnswer) -> None:
     body = answer.body if answer.quotable else _legible_part(answer.body, phrase(answer.status))
     shown = media["examples"] = dict(mapping(media.get("examples")))
     prefix = f"{answer.codes[0][1]} " if answer.codes else "observed"
     own = [each for name, each in shown.items() if name.startswith(prefix)]
     if len(own) < _EXAMPLES and not any(_is_of(each, body) for each in own):
         shown[f"{prefix}{len(own) + 1}"] = {"value": body}
+
+
+def _settle_unobserved(document: Json, shape: BodyShape, name: str | None) -> None:
+    """Give loose responses without an observed answer the schema called so, or leave them out."""
+    usual = shape.answers[0]
+    for item in mapping(document["paths"]).values():
+        for method, operation in mapping(item).items():
+            if method.upper() not in METHODS or not isinstance(operation, dict):
+                continue
+            responses = operation["responses"] = dict(mapping(operation.get("responses")))
+            for status, response in [*responses.items()]:
+                if status[:1] in "123" or not _is_loose_as(document, response, usual):
+                    continue
+                if name is None:
+                    del responses[status]
+                    continue
+                media = {"schema": {"$ref": f"{_SCHEMAS}{name}"}}
+                responses[status] = {
+                    **resolve(document, response),
+                    "content": {usual.media_type: media},
+                }
+
+
+def _is_loose_as(document: Json, response: object, usual: ErrorAnswer) -> bool:
+    """Whether a response has media types of JSON, and each could be that of the answer. A response
+    without any is read as the media types of undescribed ones, and loose if the answer has another.
+    """
+    content = mapping(resolve(document, response).get("content"))
+    if not content:
+        return usual.media_type not in _UNDESCRIBED
+    read = [node for key, node in content.items() if is_json(key) or includes_json(key)]
+    return bool(read) and all(
+        is_looser(document, mapping(node).get("schema"), usual.body) for node in read
+    )
 
 
 def _add_codes(response: dict[str, Any], answer: ErrorAnswer) -> None:

@@ -17,7 +17,7 @@ from faultspec_conformance.learning.answers import (
     with_constants,
     with_fixed_values,
 )
-from faultspec_conformance.learning.document import ELSEWHERE_ID, document_errors
+from faultspec_conformance.learning.document import ELSEWHERE_ID, document_errors, document_shape
 from faultspec_conformance.learning.fallbacks import (
     with_fallback_codes,
     with_usual_envelope_first,
@@ -47,7 +47,10 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
             hint="`--path /orders/17` names paths to ask for; see also `faultspec init`",
         )
     shapes = [with_fixed_values(with_constants(shape)) for shape in shapes]
-    imported = read_openapi(document_errors(_without_refused(description), shapes), observed=True)
+    document = document_errors(
+        _without_refused(description), shapes, coded=bool(shapes) and _names_codes(shapes[0])
+    )
+    imported = read_openapi(document, observed=True)
     operations = {
         name: operation
         for name, operation in imported.data.get("operations", {}).items()
@@ -72,6 +75,18 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
         if each != mapping(data.get("fallback")).get(name) and each["code"] not in new
     )
     return drafted._replace(decisions=(*guessed, *added, *drafted.decisions))
+
+
+def _names_codes(shape: BodyShape) -> bool:
+    """Whether a member of the bodies names the code, and not the status alone."""
+    try:
+        imported = read_openapi(document_shape(shape, "Service"), observed=True)
+    except NotImportable:
+        return False
+    return any(
+        mapping(mapping(envelope.get("fields")).get("code")).get("places") != ["status"]
+        for envelope in imported.data["envelopes"].values()
+    )
 
 
 def _without_refused(description: Description) -> Description:
