@@ -227,7 +227,9 @@ def test_a_draft_from_a_service_can_be_used(service: tuple[str, Recorder], tmp_p
 
 
 def shop() -> FastAPI:
-    """A service with codes, whose document says no more of its errors than that they are objects."""
+    """A service with codes, whose document shows no more of its errors than that they are
+    objects.
+    """
     app = FastAPI(title="Shop")
     media_type = "application/problem+json"
     open_object: dict[int | str, dict[str, Any]] = {
