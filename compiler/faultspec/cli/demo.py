@@ -43,6 +43,8 @@ def command(only_serve: bool, sin: str | None, port: int, out: Path) -> int:
     defect.
     """
     require_conformance()
+    from faultspec.diagnostics.printers import text
+    from faultspec.targets import TargetError
     from faultspec_conformance.orders import demo
     from faultspec_conformance.orders.sins import SINS
 
@@ -55,5 +57,11 @@ def command(only_serve: bool, sin: str | None, port: int, out: Path) -> int:
         except OSError as error:
             raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
         return 0
-    out.mkdir(parents=True, exist_ok=True)
-    return demo.demonstrate(shipped_taxonomy(), out, sin or "ignores-idempotency-key", click.echo)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        return demo.demonstrate(
+            shipped_taxonomy(), out, sin or "ignores-idempotency-key", click.echo
+        )
+    except TargetError as error:
+        click.echo(text([error.diagnostic], {}), err=True, nl=False)
+        return 2

@@ -64,13 +64,23 @@ def _new_file_beside(path: Path, content: bytes, mode: int) -> Iterator[Path]:
             if fcntl is not None:
                 with suppress(OSError):  # a file system without locks
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            file.write(content)
-            file.flush()
+            with _naming(path):
+                file.write(content)
+                file.flush()
             if fcntl is None:
                 file.close()  # Windows moves no file that is open
             yield beside
     finally:
         beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors of writing, such as that of a full disk, name ``path``: the system names none."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _abandoned_files(path: Path) -> Iterator[Path]:
@@ -131,6 +141,7 @@ def _write_in_place(path: Path, content: bytes) -> None:
         while left:
             if waits and not select.select([], [file], [], _PATIENCE)[1]:
                 raise TimeoutError(errno.ETIMEDOUT, "nobody reads it", str(path))
-            left = left[os.write(file, left) :]
+            with _naming(path):
+                left = left[os.write(file, left) :]
     finally:
         os.close(file)

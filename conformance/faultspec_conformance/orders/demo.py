@@ -22,6 +22,7 @@ from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.orders.app import CALLERS, Orders
 from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.reports.console import findings_text, summary
+from faultspec_conformance.reports.private_file import write_private
 from faultspec_conformance.results.model import Report, exit_code
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions, Unreachable
@@ -58,7 +59,7 @@ def judge_orders(
 
 def demonstrate(path: str, out: Path, sin: str, echo: Print) -> int:
     """Run the demonstration. Returns 0 if the service passed and the sin was caught; 2 if it could
-    not run; else 1.
+    not run; else 1. Raises TargetError and OSError if a file cannot be written.
     """
     loaded = language.load(path)
     if loaded.taxonomy is None:
@@ -80,7 +81,7 @@ def demonstrate(path: str, out: Path, sin: str, echo: Print) -> int:
         "report.xml": reports.junit,
         "report.html": reports.html,
     }.items():
-        (out / name).write_text(form(clean), encoding="utf-8")
+        write_private(out / name, form(clean))
         echo(f"wrote {out / name}")
 
     echo(f"\nThe same service with one deliberate mistake, `{sin}`: {SINS[sin].sentence}.\n")
