@@ -148,18 +148,48 @@ class ForeignResources:
         items = [(item, "\n".join(_texts(item)).casefold()) for item in _items_in(answer.json)]
         for kind, each in self.evidence:
             identifier = str(each.id)
-            if unguessable(each.id) and identifier in text and identifier != str(asked):
+            is_own = identifier in self.own_ids[kind.name]
+            is_shown = identifier in text and identifier != str(asked)
+            if unguessable(each.id) and is_shown and not is_own:
                 return ShownResource(kind, identifier, identifier)
             for mark in (mark for mark in each.marks if mark.casefold() in found):
                 shown = mark.casefold()
                 if mark not in self.sent and shown not in repeated:
                     return ShownResource(kind, identifier, mark)
-                if identifier not in self.own_ids[kind.name] and any(
+                if not is_own and any(
                     str(id_of_item(item, last_placeholder(kind))) == identifier and shown in content
                     for item, content in items
                 ):
                     return ShownResource(kind, identifier, mark)
         return None
+
+
+def sent_texts(session: HttpSession, names: Collection[str]) -> frozenset[str]:
+    """Return the texts in the bodies that the identities of these names sent."""
+    return frozenset(
+        text
+        for answer in session.knowledge.exchanges
+        if answer.exchange.identity in names
+        for text in _texts(_sent_body(answer))
+    )
+
+
+def shows_overwriting(
+    session: HttpSession, resource: CreatedResource, write: Observation, *, after: Observation
+) -> bool:
+    """Whether a read by the owner shows an effect of a PUT or DELETE by another tenant: the
+    resource is gone, and its tenant did not delete it, or has a text that the other alone sent.
+    """
+    names = _names_of_tenant(session, resource.owner)
+    if after.status in (404, 410):
+        path = after.exchange.request.target
+        return not any(
+            (answer.exchange.request.method, answer.exchange.request.target) == ("DELETE", path)
+            and answer.exchange.identity in names
+            for answer in session.knowledge.exchanges
+        )
+    new = {text for text in _texts(_sent_body(write)) if len(text) >= _TELLING}
+    return after.ok and bool((new & {*_texts(after.json)}) - sent_texts(session, names))
 
 
 def foreign_resources(
@@ -173,7 +203,7 @@ def foreign_resources(
     """
     is_near = shares_tenant(resource.owner, caller)
     owners = {resource.owner.name} if is_near else _names_of_tenant(session, resource.owner)
-    names = {caller.name} if is_near else _names_of_tenant(session, caller)
+    names = _names_beside(session, resource.owner, caller)
     evidence = []
     for kind in kinds:
         creations = list(_creations_by(session, kind, owners))
@@ -186,13 +216,7 @@ def foreign_resources(
             if found or unguessable(identifier):
                 evidence.append((kind, Evidence(creation, identifier, found)))
     own_ids = {kind.name: _ids_by(session, kind, names) for kind in kinds}
-    sent = frozenset(
-        text
-        for answer in session.knowledge.exchanges
-        if answer.exchange.identity in names
-        for text in _texts(_sent_body(answer))
-    )
-    return ForeignResources(evidence, own_ids, sent)
+    return ForeignResources(evidence, own_ids, sent_texts(session, names))
 
 
 def _sent_body(answer: Observation) -> object:
@@ -217,9 +241,11 @@ def _items_in(value: object) -> Iterator[dict[str, object]]:
 def has_namesake(
     session: HttpSession, resource: CreatedResource, stranger: Identity, marks: Sequence[str]
 ) -> bool:
-    """Whether the other tenant got, under the resource's id, a resource that is not known to be the
-    owner's.
+    """Whether the other tenant has made a resource of the same id, or got one under that id that is
+    not known to be the owner's.
     """
+    if has_made_namesake(session, resource, stranger):
+        return True
     read = resource.kind.operation("read")
     if read is None or unguessable(resource.id):
         return False
@@ -236,6 +262,12 @@ def has_namesake(
         ):
             return True
     return False
+
+
+def has_made_namesake(session: HttpSession, resource: CreatedResource, stranger: Identity) -> bool:
+    """Whether the other tenant, or the colleague, has made a resource of the same id."""
+    names = _names_beside(session, resource.owner, stranger)
+    return str(resource.id) in _ids_by(session, resource.kind, names)
 
 
 def find_unshared(
@@ -282,17 +314,26 @@ def _ids_by(session: HttpSession, kind: ResourceKind, names: Collection[str]) ->
 def _creations_by(
     session: HttpSession, kind: ResourceKind, names: Collection[str]
 ) -> Iterator[Observation]:
-    """Yield the successful creations by the identities of these names."""
+    """Yield the successful creations by the identities of these names, those by PUT included
+    (RFC 9110, section 9.3.4).
+    """
     create = kind.operation("create")
-    for answer in session.knowledge.exchanges if create is not None else ():
-        own = answer.ok and answer.exchange.identity in names
-        if own and create is not None and answer.exchange.operation == create.name:
+    if create is None:
+        return
+    for answer in session.knowledge.exchanges:
+        made = {create.name, f"PUT {kind.item}"} if answer.status == 201 else {create.name}
+        if answer.ok and answer.exchange.identity in names and answer.exchange.operation in made:
             yield answer
 
 
 def _names_of_tenant(session: HttpSession, identity: Identity) -> set[str]:
     """Return the names of the identities of one tenant."""
     return {known.name for known in session.identities if known.tenant == identity.tenant}
+
+
+def _names_beside(session: HttpSession, owner: Identity, other: Identity) -> set[str]:
+    """Return the names of the identities of another tenant, or of a colleague alone."""
+    return {other.name} if shares_tenant(owner, other) else _names_of_tenant(session, other)
 
 
 def is_private(session: HttpSession, kind: ResourceKind) -> bool:

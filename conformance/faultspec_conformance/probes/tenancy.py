@@ -23,9 +23,11 @@ from faultspec_conformance.probes.ownership import (
     evidence_of,
     find_unshared,
     foreign_resources,
+    has_made_namesake,
     has_namesake,
     is_private,
     shares_tenant,
+    shows_overwriting,
     unguessable,
 )
 from faultspec_conformance.probes.refusals import HIDES_ERRORS, check_absent_item, hides_errors
@@ -110,6 +112,8 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
             return
         asked = asked or (resource.owner, stranger)
         yield from _check_items(session, rule, resource, stranger)
+        unshared = find_unshared(session, resource, stranger)
+        resource = resource if isinstance(unshared, str) else unshared
         yield from _check_list(session, resource, stranger)
         yield from check_filters(session, resource, stranger)
         # From here on the stranger has sent the owner's values too.
@@ -173,8 +177,13 @@ def _check_operations(session: HttpSession, comparison: "_Comparison") -> Iterat
             continue
         for form in _forms(session, operation):
             yield from attempt(comparison.outcomes(operation, form), _CLAUSE)
-            if comparison.has_namesake() or comparison.privileged:
+            if comparison.privileged:
                 return
+            if comparison.has_namesake():
+                next_one = comparison.compare_another()
+                if next_one is None:
+                    return
+                comparison = next_one
 
 
 def _forms(session: HttpSession, operation: ServiceOperation) -> Iterator["_Form"]:
@@ -267,8 +276,11 @@ class _Comparison:
         yield check_absent_item(self.session, kind, operation, nothing.observation)
         if operation.method == "GET":
             self.known = nothing
+        overwriting = self._find_overwriting(operation, foreign.observation, nothing.observation)
         excuse = self._excuse(operation, foreign.observation, nothing.observation)
-        if excuse is not None:
+        if overwriting is not None:
+            yield overwriting
+        elif excuse is not None:
             yield not_exercised(_CLAUSE, excuse)
         elif foreign.observation.ok and self.of_colleague and not self.refused:
             self.privileged = True
@@ -312,10 +324,40 @@ class _Comparison:
         message = f"the service answered {answer} to {subject}, and changed it; expected a refusal"
         return failed(_CLAUSE, message, *(second, answer, after), variant="action")
 
+    def _find_overwriting(
+        self, operation: ServiceOperation, foreign: Observation, nothing: Observation
+    ) -> Outcome | None:
+        """Return the failure of a PUT or DELETE that succeeds for any id, and had an effect on the
+        resource of the other tenant.
+        """
+        session, resource = self.session, self.resource
+        succeeds = operation.method in ("PUT", "DELETE") and foreign.ok and nothing.ok
+        after = self._read_by_owner() if succeeds and not self.of_colleague else None
+        if after is None or not shows_overwriting(session, resource, foreign, after=after):
+            return None
+        effect = "changed it" if after.ok else "it is gone"
+        message = f"the service answered {foreign} to {self._subject(operation)}, and {effect}"
+        exchanges = (resource.creation, foreign, after)
+        return failed(_CLAUSE, message, *exchanges, variant="overwriting")
+
     @property
     def of_colleague(self) -> bool:
         """Whether the stranger belongs to the tenant of the owner."""
         return shares_tenant(self.resource.owner, self.stranger)
+
+    def compare_another(self) -> "_Comparison | None":
+        """Return the comparison of another item, if the stranger has made one of this id, such as
+        by a PUT; None if it had one before, or no other item can be made.
+        """
+        resource, stranger = self.resource, self.stranger
+        if self.of_colleague or not has_made_namesake(self.session, resource, stranger):
+            return None
+        another = find_unshared(self.session, resource, stranger)
+        if isinstance(another, str):
+            return None
+        return replace(
+            self, resource=another, evidence=evidence_of(self.session, another), known=None
+        )
 
     def has_namesake(self) -> bool:
         """Whether the stranger has a resource of the same id."""
