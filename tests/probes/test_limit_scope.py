@@ -1,6 +1,7 @@
 """The scope of a limit: who else is refused when one caller has reached it."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 import pytest
 
@@ -26,20 +27,34 @@ codes:
 TENANTS = {"ann": "north", "art": "north", "ben": "south"}
 
 
+#: Seconds of the window of a limit.
+WINDOW = 10
+
+
 def outcome_of(
-    scope: LimitScope | None, counted: str, *, limit: int = 5, denied: str = ""
+    scope: LimitScope | None,
+    counted: str,
+    *,
+    limit: int = 5,
+    denied: str = "",
+    used: Mapping[str, int] | None = None,
 ) -> Outcome:
-    """The outcome of a limit that counts by ``counted``: a caller, a tenant or all."""
-    sent: Counter[str] = Counter()
+    """The outcome of a limit that counts by ``counted``: a caller, a tenant or all. ``used``: what
+    counts already in the first window.
+    """
+    sent: Counter[tuple[str, int]] = Counter()
+    waits: list[float] = []
+    sent.update({(key, 0): number for key, number in (used or {}).items()})
 
     def script(request: Request) -> Response:
         name = dict(request.headers)["Authorization"]
         if name == denied:
             return answer(403, {"code": "denied"})
         key = {"caller": name, "tenant": TENANTS[name], "service": "all"}[counted]
-        sent[key] += 1
-        if sent[key] > limit:
-            return answer(429, {"code": "limited"}, Retry_After="60")
+        window = int(sum(waits) // WINDOW)
+        sent[key, window] += 1
+        if sent[key, window] > limit:
+            return answer(429, {"code": "limited"}, Retry_After=str(WINDOW))
         return answer(200, {})
 
     call = ConfiguredCall("GET", "/search")
@@ -53,6 +68,7 @@ def outcome_of(
         limits=Limits(writes=True),
     )
     session = http_session(script, TAXONOMY, config)
+    session.driver._pause = waits.append
     session.record_results(provoke.limits(session))
     found = session.observations.outcomes
     (outcome,) = [one for one in found if one.clause == limit_scope.CLAUSE]
@@ -88,3 +104,13 @@ def test_what_decides_nothing() -> None:
         outcome_of("tenant", "service", denied="ben"),
     )
     assert {outcome.kind for outcome in outcomes} == {"not_exercised"}
+
+
+@pytest.mark.parametrize("used", range(1, 7))
+def test_a_limit_that_was_used_before_is_judged_after_the_wait(used: int) -> None:
+    """Earlier requests hide no limit that all tenants share: it is exhausted again after the wait.
+    A limit of each tenant passes, also if the outsider has used its own.
+    """
+    assert outcome_of("tenant", "service", used={"all": used}).kind == "failed"
+    own = {"north": used, "south": used}
+    assert outcome_of("tenant", "tenant", used=own).kind == "passed"

@@ -1,6 +1,8 @@
 """Updates member by member, the neighbour of a deleted resource, and the way to a new one."""
 
 import json
+from collections.abc import Mapping
+from copy import deepcopy
 from itertools import count
 from typing import Any
 
@@ -10,6 +12,7 @@ from faultspec.exchange.model import Request, Response
 from faultspec_conformance.config import ConfiguredCall, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import accepted_writes, resources
+from faultspec_conformance.session.http import HttpSession
 from support.scripted import answer, http_session
 
 TAXONOMY = """
@@ -34,7 +37,7 @@ CAR = {
         "owner": TEXT,
         "note": {"type": ["string", "null"]},
         "colour": {"type": "string", "enum": ["red", "blue"]},
-        "doors": {"type": "integer", "minimum": 2, "maximum": 5},
+        "doors": {"type": "integer", "minimum": 2, "maximum": 5, "default": 5},
     },
 }
 BODY = {"requestBody": {"content": {"application/json": {"schema": CAR}}}}
@@ -103,6 +106,10 @@ class Garage:
             return answer(500, {"code": "broken"})
         if self.sin == "patch-clears-note" and "note" not in body:
             after["note"] = None
+        if self.sin == "patch-resets-doors":
+            after["doors"] = body.get("doors", 5)
+        if self.sin == "ignores-null" and body.get("note", "") is None:
+            after["note"] = before["note"]
         if not (self.sin == "note-keeps-tag" and set(body) == {"note"}):
             self.tags[name] += 1
         lost = {"keeps-note": "note", "keeps-doors": "doors", "keeps-colour": "colour"}
@@ -113,18 +120,29 @@ class Garage:
         return self.shown(200, after)
 
 
-def judged(sin: str, *, create: dict[str, Any] | None = None) -> tuple[set[str], set[str]]:
-    """Return the clauses that fail, and those that pass."""
+def run(
+    sin: str,
+    *,
+    create: dict[str, Any] | None = None,
+    document: Mapping[str, Any] = DOCUMENT,
+) -> HttpSession:
+    """Return the session after the probes of accepted writes."""
     update = {"owner": "later ${unique}", "note": "later ${unique}"}
     call = ConfiguredCall("POST", "/cars", body=NEW if create is None else create)
     kind = ResourceConfig(
         "car", create=call, id="/id", update=ConfiguredCall("PATCH", "/cars/{id}", body=update)
     )
     config = ServiceConfig(resources={"car": kind}, limits=Limits(writes=True))
-    session = http_session(Garage(sin), TAXONOMY, config, DOCUMENT)
+    session = http_session(Garage(sin), TAXONOMY, config, document)
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
     session.record_results(accepted_writes.accepted_writes(session))
+    return session
+
+
+def judged(sin: str, *, create: dict[str, Any] | None = None) -> tuple[set[str], set[str]]:
+    """Return the clauses that fail, and those that pass."""
+    session = run(sin, create=create)
     outcomes = session.observations.outcomes
     crashes = {
         finding.clause
@@ -146,6 +164,8 @@ def test_a_behaving_service_passes() -> None:
     ("sin", "clause"),
     [
         ("patch-clears-note", "writes/updated"),
+        ("patch-resets-doors", "writes/updated"),
+        ("ignores-null", "writes/updated"),
         ("keeps-note", "writes/updated"),
         ("keeps-doors", "writes/updated"),
         ("keeps-colour", "writes/updated"),
@@ -169,3 +189,19 @@ def test_a_value_in_place_of_null_is_stored() -> None:
     create = {"plate": "${unique}", "owner": "first ${unique}", "doors": 4}
     assert judged("", create=create)[0] == set()
     assert judged("keeps-note", create=create)[0] == {"writes/updated"}
+
+
+@pytest.mark.parametrize(
+    ("media_type", "level"),
+    [("application/json", "warning"), ("application/merge-patch+json", "error")],
+)
+def test_null_that_is_ignored_fails_in_a_merge_patch(media_type: str, level: str) -> None:
+    """In a merge patch, null removes a member (RFC 7396). Elsewhere a service that takes it for a
+    member that is not sent is warned.
+    """
+    document = deepcopy(DOCUMENT)
+    patch = document["paths"]["/cars/{id}"]["patch"]
+    patch["requestBody"] = {"content": {media_type: {"schema": CAR}}}
+    outcomes = run("ignores-null", document=document).observations.outcomes
+    levels = {one.finding.level for one in outcomes if one.finding is not None}
+    assert levels == {level}

@@ -75,3 +75,14 @@ def test_what_cannot_be_compared_is_not_known() -> None:
     assert found["min_grams"].fits({"grams": "heavy"}, 5) is None
     assert found["min_grams"].fits({"grams": "2026-01-01"}, 5) is None
     assert range_of("grams") == (None, "")
+
+
+def test_an_optional_parameter_filters_like_a_required_one() -> None:
+    """A choice that may be null, as generators write it with `anyOf`, is exact and has its values;
+    so have the items of an optional list.
+    """
+    choice = {"anyOf": [{"enum": ["open"]}, {"type": "null"}]}
+    items = {"anyOf": [{"type": "array", "items": choice}, {"type": "null"}]}
+    found = filters(status=choice, tags=items)
+    for name in ("status", "tags"):
+        assert (found[name].exact, found[name].schema.get("enum")) == (True, ["open"])

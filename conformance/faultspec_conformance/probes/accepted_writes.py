@@ -298,7 +298,7 @@ class _Lifetime:
         return {
             name
             for name, node in properties.items()
-            if "enum" in self.session.description.schema(node)
+            if "enum" in sampling.only_branch(document, node)
         }
 
     def _check_listed_once(self, pages: list[Observation]) -> Outcome:

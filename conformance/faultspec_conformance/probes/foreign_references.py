@@ -143,7 +143,7 @@ def _filters(
     for parameter in operation.parameters:
         if parameter.where != "query":
             continue
-        schema = session.description.schema(parameter.schema)
+        schema = sampling.only_branch(session.description.document, parameter.schema)
         free = sampling.kind(schema) == "string" and _NOT_FREE.isdisjoint(schema)
         name = _plain(parameter.name)
         if name == "id" or refers_to(parameter.name, resource.kind.names):

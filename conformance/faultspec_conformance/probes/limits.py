@@ -109,7 +109,7 @@ def _broken_query(
     if any(parameter.required for parameter in parameters):
         return {}
     for parameter in parameters:
-        schema = session.description.schema(parameter.schema)
+        schema = sampling.only_branch(session.description.document, parameter.schema)
         kind = sampling.kind(schema)
         if kind in ("integer", "number", "boolean") or (
             kind == "string" and isinstance(schema.get("enum"), list)
@@ -128,7 +128,9 @@ def _bounded_parameters(session: HttpSession) -> list[tuple[ServiceOperation, Op
         if operation.method == "GET" and not operation.placeholders
         for parameter in operation.parameters
         if parameter.where == "query"
-        and sampling.value_out_of_bounds(session.description.schema(parameter.schema), "faultspec")
+        and sampling.value_out_of_bounds(
+            sampling.only_branch(session.description.document, parameter.schema), "faultspec"
+        )
         is not None
     ]
     first = {parameter.name: parameter for _, parameter in reversed(found)}
@@ -142,7 +144,7 @@ def _send_beyond(
     value that is too large.
     """
     mark = session.canary("value")
-    schema = session.description.schema(parameter.schema)
+    schema = sampling.only_branch(session.description.document, parameter.schema)
     lower = {name: value for name, value in schema.items() if name != "maximum"}
     value = sampling.value_out_of_bounds(lower if "minimum" in lower else schema, mark.value)
     if value is None:
@@ -192,7 +194,7 @@ def _search(
 
 
 def _is_free_text(session: HttpSession, parameter: OperationParameter) -> bool:
-    schema = session.description.schema(parameter.schema)
+    schema = sampling.only_branch(session.description.document, parameter.schema)
     limits = {"enum", "const", "format", "pattern", "default"}
     return sampling.kind(schema) == "string" and limits.isdisjoint(schema)
 

@@ -25,7 +25,12 @@ from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.meanings import codes_meaning
 from faultspec_conformance.session.observation import Observation, failed, parse_body, passed
 from faultspec_conformance.session.requests import with_tag
-from faultspec_conformance.session.resources import CreatedResource, names_of, refers_to
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    content_type,
+    names_of,
+    refers_to,
+)
 
 _UPDATED, _STALE = "writes/updated", "preconditions/stale"
 
@@ -125,20 +130,36 @@ class MemberUpdates:
             body = change_body(self.session, kind, self.operation)
             fresh = body.get(name) if isinstance(body, dict) else None
             old = shown[name]
-            if not is_text_or_number(fresh) or is_equal_value(fresh, old):
-                fresh = self._another_value(name, documented.get(name), old)
+            # A default is the value to which a wrong update resets a member.
+            if not is_text_or_number(fresh) or fresh in (old, self._default(name)):
+                another = self._another_value(name, documented.get(name), old)
+                fresh = fresh if another is None else another
             if is_text_or_number(fresh) and not is_masked(old) and not is_equal_value(fresh, old):
                 yield name, fresh
+
+    def _default(self, name: str) -> object:
+        """Return the documented default of a member of an update or creation; None without one."""
+        document = self.session.description.document
+        for operation in (self.operation, self.resource.kind.operation("create")):
+            body = operation.body if operation is not None else None
+            schema = sampling.merge_all_of(document, body.schema) if body is not None else {}
+            node = sampling.merge_all_of(document, sampling.properties_of(schema).get(name) or {})
+            if node.get("default") is not None:
+                found: object = node["default"]
+                return found
+        return None
 
     def _another_value(self, name: str, schema: object, old: object) -> object:
         """Return a value that the document allows and that differs from the old one, or None."""
         source = self.session.source
-        node = sampling.merge_all_of(source.document, schema or {})
+        node = sampling.only_branch(source.document, schema or {})
         choices = node.get("enum")
         if sampling.is_read_only(node) or schema is None:
             return None
         if isinstance(choices, list):
-            return next((one for one in choices if one not in (old, None)), None)
+            others = [one for one in choices if one not in (old, None)]
+            unusual = (one for one in others if one != self._default(name))
+            return next(unusual, next(iter(others), None))
         if sampling.kind(node) in ("integer", "number") and isinstance(old, int):
             low, high = node.get("minimum"), node.get("maximum")
             up = not isinstance(high, int | float) or old + 1 <= high
@@ -162,7 +183,8 @@ class MemberUpdates:
 
     def _is_choice(self, name: str) -> bool:
         """Whether a member has one of the values that the document lists."""
-        return "enum" in self.session.description.schema(self._properties().get(name) or {})
+        document = self.session.description.document
+        return "enum" in sampling.only_branch(document, self._properties().get(name) or {})
 
     def _refers(self, name: str) -> bool:
         """Whether a member refers to another resource, which an update may not change."""
@@ -233,6 +255,8 @@ class MemberUpdates:
                 message += "it was"
                 pointer = f"/{name}"
                 return [failed(_UPDATED, message, *evidence, pointer=pointer, variant="kept")]
+            if value is None and old is not None and new == old and "PATCH" in operation:
+                found.append(self._judge_ignored_null(name, evidence))
         lost = self._lost_member(body, shown, now)
         if lost is not None and self.operation.method == "PATCH":
             message = f"{operation} changed `{lost}` of the {kind}, which it did not send"
@@ -245,6 +269,25 @@ class MemberUpdates:
             message += "service cannot recognise a stale write"
             found.append(failed(_STALE, message, *evidence, variant="unchanged"))
         return found
+
+    def _judge_ignored_null(
+        self, name: str, evidence: tuple[Observation, Observation, Observation]
+    ) -> Outcome:
+        """Judge a PATCH with null that leaves a nullable member as it was. In a merge patch, null
+        removes the member (RFC 7396); elsewhere some services read it as a member that is not sent.
+        """
+        write = evidence[1]
+        message = f"{self.operation.name} with null succeeded ({write}), but `{name}` of the "
+        message += f"{self.resource.kind.name} stays as it was"
+        is_merge_patch = "merge-patch" in content_type(self.operation)
+        return failed(
+            _UPDATED,
+            message,
+            *evidence,
+            level="error" if is_merge_patch else "warning",
+            pointer=f"/{name}",
+            variant="null",
+        )
 
     def _refuses_stale_writes(self) -> bool:
         """Whether a code of the taxonomy refuses a stale write."""
@@ -259,10 +302,15 @@ class MemberUpdates:
         if any(map(self._is_choice, body)):
             return None  # another kind may have other members
         names = (
-            name
-            for name in sorted(self.sent.keys() - body.keys())
-            if is_text_or_number(shown.get(name))
-            and shown[name] != ""
-            and not is_set_by_service(name)
+            name for name in sorted(self.sent.keys() - body.keys()) if not is_set_by_service(name)
         )
-        return next((name for name in names if now.get(name) in (None, "")), None)
+        return next((name for name in names if self._is_lost(name, shown, now)), None)
+
+    def _is_lost(self, name: str, shown: Mapping[str, object], now: Mapping[str, object]) -> bool:
+        """Whether a member had a value, and is empty or has its default."""
+        old, new = shown.get(name), now.get(name)
+        if is_text_or_number(old) and old != "" and new in (None, ""):
+            return True
+        default = self._default(name)
+        has_value = isinstance(old, bool) or is_text_or_number(old)
+        return has_value and default is not None and new == default != old

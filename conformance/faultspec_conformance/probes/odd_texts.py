@@ -80,7 +80,7 @@ def _free_parameters(
 ) -> Iterator[OperationParameter]:
     """Yield the parameters of a query that take any text."""
     for parameter in operation.parameters:
-        schema = session.description.schema(parameter.schema)
+        schema = sampling.only_branch(session.description.document, parameter.schema)
         limits = {"enum", "const", "format", "pattern"}
         free = sampling.kind(schema) == "string" and limits.isdisjoint(schema)
         if parameter.where == "query" and free:
@@ -90,7 +90,7 @@ def _free_parameters(
 def _ask(
     session: HttpSession, odd: OddText, operation: ServiceOperation, parameter: OperationParameter
 ) -> Iterator[ProbeResult]:
-    most = session.description.schema(parameter.schema).get("maxLength")
+    most = sampling.only_branch(session.description.document, parameter.schema).get("maxLength")
     text = odd.text[:most] if isinstance(most, int) else odd.text
     spec = ordinary_request(session, operation, likely_values(session, operation))
     what = f"{odd.what} in `{parameter.name}`"

@@ -13,7 +13,7 @@ from faultspec.language.values import are_equal
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity, Parallel, Recipe, Step
 from faultspec_conformance.drivers.http import is_loopback_host
-from faultspec_conformance.probes.limit_scope import ask_outsider, check_scope
+from faultspec_conformance.probes.limit_scope import ask_outsider, check_again, check_scope
 from faultspec_conformance.probes.rate_limits import RateLimit, round_of
 from faultspec_conformance.probes.states import (
     STATE,
@@ -198,9 +198,10 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
             return session.call(_request(session, last, saved, recipe.code))
 
         served = session.driver.requests - sent_before - 1
-        yield from check_scope(last, outsider, answer, served=served, send=send_as)
+        scope = check_scope(last, outsider, answer, served=served, send=send_as)
         first = round_of(session, answer, sent=sent_before, began=began)
         yield from RateLimit(session, ask, first, at_once=at_once).outcomes()
+        yield check_again(session, last, scope, send=send_as, ask=ask)
 
 
 def _send_as(

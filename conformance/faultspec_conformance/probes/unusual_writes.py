@@ -217,7 +217,7 @@ class _Writes:
         document = self.session.description.document
         schema = operation.body.schema if operation.body is not None else {}
         properties = sampling.properties_of(sampling.merge_all_of(document, schema))
-        return {name: sampling.merge_all_of(document, one) for name, one in properties.items()}
+        return {name: sampling.only_branch(document, one) for name, one in properties.items()}
 
     def _other_value(self, value: object, node: Json, resource: CreatedResource) -> object:
         """Return another value of the same type, such as the name of another tenant; None if there

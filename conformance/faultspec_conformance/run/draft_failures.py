@@ -12,6 +12,7 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.language.model import Code, Taxonomy
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec_conformance.run.draft_resources import draft_body, quote_scalar
+from faultspec_conformance.session.sampling import only_branch
 
 #: Statuses that the probes provoke on any service with a route, a body and a token.
 _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
@@ -215,7 +216,7 @@ def _switch(description: Description, code: Code) -> str | None:
     """
     for operation in description.operations:
         for parameter in operation.parameters:
-            values = description.schema(parameter.schema).get("enum")
+            values = only_branch(description.document, parameter.schema).get("enum")
             if parameter.where == "header" and isinstance(values, list) and code.wire in values:
                 return parameter.name
     return None

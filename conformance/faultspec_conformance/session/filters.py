@@ -98,9 +98,9 @@ def find_filters(
     for parameter in listing.parameters:
         if parameter.where != "query" or parameter.name in positions:
             continue
-        schema = description.schema(parameter.schema)
+        schema = sampling.only_branch(description.document, parameter.schema)
         if sampling.kind(schema) == "array":
-            schema = description.schema(schema.get("items") or {})
+            schema = sampling.only_branch(description.document, schema.get("items") or {})
         member = members.get(_plain(parameter.name))
         if member is not None:
             exact = _is_exact(parameter.name, schema)

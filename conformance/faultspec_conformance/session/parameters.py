@@ -214,6 +214,6 @@ def _documented_value(session: HttpSession, parameter: OperationParameter) -> ob
         return parameter.example
     node = sampling.merge_all_of(session.description.document, parameter.schema)
     found = (node[key] for key in ("const", "default") if key in node)
-    listed = node.get("enum")
+    listed = sampling.only_branch(session.description.document, node).get("enum")
     first = listed[0] if isinstance(listed, list) and listed else None
     return next(found, first if first is not None else sampling.example_of(node))

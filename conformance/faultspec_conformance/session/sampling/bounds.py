@@ -14,6 +14,7 @@ from faultspec_conformance.session.sampling.schemas import (
     kind,
     last_within,
     merge_all_of,
+    only_branch,
     properties_of,
     required_names,
 )
@@ -177,7 +178,7 @@ def _lengthen(
     source: ValueSource, node: Json, items: list[object], length: int
 ) -> list[object] | None:
     """The items with more of their kind, up to a length; None if they would repeat and must not."""
-    known = sequence(merge_all_of(source.document, node.get("items", {})).get("enum"))
+    known = sequence(only_branch(source.document, node.get("items", {})).get("enum"))
     more = iter([one for one in known if one not in items])
     found = [*items[:length]]
     while len(found) < length:

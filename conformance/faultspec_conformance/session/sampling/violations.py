@@ -9,6 +9,7 @@ from faultspec_conformance.session.sampling.schemas import (
     is_read_only,
     kind,
     merge_all_of,
+    only_branch,
     properties_of,
     required_names,
     types_of,
@@ -46,7 +47,7 @@ def violations(source: ValueSource, schema: object, body: object, mark: str) -> 
     if not isinstance(body, dict):
         return
     members = {
-        name: merge_all_of(source.document, each) for name, each in properties_of(node).items()
+        name: only_branch(source.document, each) for name, each in properties_of(node).items()
     }
     # Services calculate with numbers, so a wrong number is the likelier mistake.
     names = sorted(members, key=lambda name: kind(members[name]) not in ("integer", "number"))
