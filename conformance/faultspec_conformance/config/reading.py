@@ -176,6 +176,9 @@ def check_config(
             found.append(document.diagnostic("unknown-policy", message, place, hint=hint))
         for name in dict.fromkeys(name for name, _ in upstream.fails):
             found += check_code(name, (*place, "fails", name))
+    for name, at in _codes_of_invalid(target, taxonomy):
+        found += check_code(name, at)
+    found += _check_numbers(target, taxonomy, document)
     found += check_audit_lookup(target, taxonomy, document)
     found += _check_sinks(target, taxonomy, document)
     return sort_diagnostics(found)
@@ -193,6 +196,33 @@ def _check_sinks(
                 f"it has {', '.join(logs)}" if logs else "declare one with `transport: log`"
             )
             yield document.diagnostic("unknown-surface", message, ("sinks", name), hint=hint)
+
+
+def _codes_of_invalid(target: ServiceConfig, taxonomy: Taxonomy) -> Iterator[tuple[str, Place]]:
+    """The codes by which bad params are refused, each with its place."""
+    for sample in target.samples:
+        for index, invalid in enumerate(sample.invalid):
+            if isinstance(invalid.code, str) and not _lists_number(taxonomy, invalid.code):
+                yield invalid.code, ("calls", sample.name, "invalid", index, "code")
+
+
+def _check_numbers(
+    target: ServiceConfig, taxonomy: Taxonomy, document: Document
+) -> Iterator[Diagnostic]:
+    """The numbers by which bad params are refused, and that the taxonomy does not have."""
+    for sample in target.samples:
+        for index, invalid in enumerate(sample.invalid):
+            if isinstance(invalid.code, int) and not _has_number(taxonomy, invalid.code):
+                message = f"the taxonomy {taxonomy.name} has no number {invalid.code}"
+                hint = "list it under `protocol: {codes: …}` of its surface, or name a code"
+                place = ("calls", sample.name, "invalid", index, "code")
+                yield document.diagnostic("unknown-code", message, place, hint=hint)
+
+
+def _has_number(taxonomy: Taxonomy, number: int) -> bool:
+    """Whether a taxonomy lists a number of a protocol, or has a code that is written so."""
+    codes = taxonomy.codes.values()
+    return _lists_number(taxonomy, str(number)) or any(code.wire == number for code in codes)
 
 
 def _lists_number(taxonomy: Taxonomy, text: str) -> bool:

@@ -5,7 +5,7 @@ Unprompted messages are kept for the next answer. Late answers are dropped.
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Self, Unpack
 
 from faultspec.exchange.model import Response
@@ -13,6 +13,9 @@ from faultspec_conformance.drivers import SILENCE, Framing, Limits, NoAnswer, Ti
 from faultspec_conformance.drivers.framing import Garbled, parse_message
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage, report_ignored
 from faultspec_conformance.drivers.piped import GRACE, LAST, Ended, Ending, PipedProcess
+
+#: Seconds of one wait for requests of the process, and for those that have arrived.
+_MOMENT, _AT_ONCE = 0.05, 0.002
 
 #: Unprompted messages that are kept with an answer, within the bytes of a body. More of them show
 #: nothing new.
@@ -59,6 +62,7 @@ class Process(Peer):
         self._arrived: dict[Message, bytes] = {}
         self._unprompted: list[bytes] = []
         self._unkept = 0
+        self._asked: set[str] = set()
 
     def __enter__(self) -> Self:
         self._process = PipedProcess(self.command, self.framing, self._cwd)
@@ -111,6 +115,17 @@ class Process(Peer):
         self._read_answer((), deadline)
         return self._take_unprompted()[0]
 
+    def hear_requests(self, methods: Collection[str], seconds: float) -> frozenset[str]:
+        """Wait until the process has sent a request of each method, and answer them. Returns the
+        methods of those that came, also before.
+        """
+        deadline = time.monotonic() + min(seconds, max(self.remaining, 0.0))
+        while not self._asked >= set(methods) and (left := deadline - time.monotonic()) > 0:
+            self._read_answer((), time.monotonic() + min(left, _MOMENT))
+            if not self.listens():
+                break
+        return frozenset(self._asked)
+
     def transmit(self, message: Message) -> ReceivedMessage | NoAnswer:
         """Write the message, and read up to its answer."""
         began = time.monotonic()
@@ -141,6 +156,7 @@ class Process(Peer):
 
     def begin(self, message: Message) -> NoAnswer | None:
         """Write the message."""
+        self._read_answer((), time.monotonic() + _AT_ONCE)
         if message.due:
             self._posted.append(message)
         return self._write_message(message, self.answer_timeout)
@@ -258,6 +274,7 @@ class Process(Peer):
         }
         method = message["method"]
         if isinstance(method, str) and method in self._replies:
+            self._asked.add(method)
             outcome = {"result": self._replies[method]}
         answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], **outcome}).encode()
         self._running.write(answer)

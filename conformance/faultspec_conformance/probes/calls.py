@@ -39,6 +39,9 @@ def samples(session: CallSession) -> Iterator[ProbeResult]:
 
 def _sample(session: CallSession, sample: SampleCall) -> Iterator[ProbeResult]:
     saved = take_steps(session, sample.before, harmless=sample.safe)
+    if isinstance(saved, str):
+        yield NotRun(saved)
+        return
     answer = session.call(
         sample.call.path,
         _params(session, sample.call.body, saved),
@@ -50,11 +53,18 @@ def _sample(session: CallSession, sample: SampleCall) -> Iterator[ProbeResult]:
         yield NotRun(f"the service answered the call {sample.name} with {line}")
 
 
-def take_steps(session: CallSession, steps: Iterable[Step], *, harmless: bool) -> dict[str, object]:
-    """Take the steps that a call needs; return the values by name that it may use."""
+def take_steps(
+    session: CallSession, steps: Iterable[Step], *, harmless: bool
+) -> dict[str, object] | str:
+    """Take the steps that a call needs; return the values by name that it may use, or why the call
+    cannot be made.
+    """
     saved: dict[str, object] = dict(session.constants)
     for step in steps:
-        session.take_step(step, saved, harmless=harmless)
+        answer = session.take_step(step, saved, harmless=harmless)
+        if answer is not None and not answer.ok and not step.may_fail:
+            line = summary_line(session.contract, answer)
+            return f"the service answered {step.call.path}, which another call needs, with {line}"
     return saved
 
 

@@ -46,6 +46,9 @@ def confidential_params(session: CallSession) -> Iterator[ProbeResult]:
 def _send_members(session: CallSession, sample: SampleCall, spoilt: str) -> Iterator[Outcome]:
     """Make a call with new values. The session records the outcomes."""
     saved = take_steps(session, sample.before, harmless=sample.safe)
+    if isinstance(saved, str):
+        yield not_exercised(CLAUSE, saved)
+        return
     written = fill_in(session.source, sample.call.body, saved)
     params, places = renew_params(session, written)
     for place in places if spoilt == "the member" else ():

@@ -3,33 +3,51 @@
 A process keeps the state of a session, so each state and each end has a process of its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from faultspec.exchange.model import Exchange, Response
 from faultspec.language.model import CallState
 from faultspec_conformance.config import ABSENT, SampleCall, SessionEnd
+from faultspec_conformance.config.context import texts_in
+from faultspec_conformance.config.requests import NAMES
+from faultspec_conformance.drivers import Framing
 from faultspec_conformance.drivers.jsonrpc import Message
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.calls import UNJUDGED, CallSession, RpcSession
+from faultspec_conformance.session.calls import UNJUDGED, CallSession, PostedCall, RpcSession
 from faultspec_conformance.session.observation import (
     Observation,
+    Unanswered,
     failed,
     has_code,
     not_exercised,
     passed,
+    protocol_error,
 )
 from faultspec_conformance.session.observations import NotRun, ProbeResult, attempt
 from faultspec_conformance.session.placeholders import fill_in
 
 _STATE, _END, _OUTPUT = "rpc/state", "rpc/end", "rpc/output"
 
+#: The numbers of a call that did not begin, and that of params alone (JSON-RPC 2.0, section 5.1).
+_NOT_BEGUN, _PARAMS = (-32600, -32601, -32602), -32602
+
+#: The framings, each with the other one.
+_OTHER: Mapping[Framing, Framing] = {"lines": "content-length", "content-length": "lines"}
+
 _NO_PROCESS = "the suite did not start the service, so it has no session of its own"
 
 
 def begin(session: RpcSession) -> Iterator[ProbeResult]:
     """Take the first steps of the session. Nothing else is sent to a service that refuses one."""
-    problem = session.begin_session()
+    try:
+        problem = session.begin_session()
+    except Unanswered as error:
+        problem = f"the session did not begin: {error}"
+        if isinstance(session.driver, Process) and error.no_answer.kind == "timeout":
+            framing = session.config.framing
+            problem += f"; is `framing: {framing}` right? The other one is `{_OTHER[framing]}`"
+        session.observations.end(problem)
     if problem is not None:
         yield NotRun(problem)
 
@@ -55,34 +73,70 @@ def _check_state(session: RpcSession, state: CallState) -> Iterator[Outcome]:
         return
     saved: dict[str, object] = dict(session.constants)
     session.restart(until=state.method if state.when == "before" else None)
-    posted = None
+    entered = _enter(session, state, saved)
+    if isinstance(entered, str):
+        yield not_exercised(_STATE, entered)
+        return
+    outcomes = [_check_refusal(session, state, call, saved) for call in calls]
+    for posted in entered:
+        answer = session.collect_step(posted, may_fail=False)
+        if protocol_error(answer.json) in _NOT_BEGUN:
+            yield not_exercised(_STATE, f"the service answered {answer} to {state.method} itself")
+            return
+    yield from outcomes
+
+
+def _enter(
+    session: RpcSession, state: CallState, saved: dict[str, object]
+) -> tuple[PostedCall, ...] | str:
+    """Make the call that leads to a state; return it if its answer is still due, or why the state
+    is not reached.
+    """
     begun = {step.call.path for step in session.config.session.start}
+    if state.when == "before" or (state.when == "after" and state.method in begun):
+        return ()
+    samples = (one for one in session.config.samples if one.call.path == state.method)
+    for step in next((sample.before for sample in samples), ()):
+        answer = session.take_step(step, saved, harmless=True)
+        if answer is not None and not answer.ok and not step.may_fail:
+            return f"the service answered {answer} to {step.call.path}, before {state.method}"
+    params = fill_in(session.source, _written_params(session, state.method), saved)
     if state.when == "during":
-        posted = session.post_call(state.method, _params(session, state.method, saved))
-    elif state.when == "after" and state.method not in begun:
-        session.call(state.method, _params(session, state.method, saved), harmless=True)
-    for method, params in calls:
-        answer = session.call(method, params, harmless=True)
-        if has_code(answer, state.otherwise):
-            yield passed(_STATE)
-        else:
-            message = f"the service answered {answer} to {method} {name}"
-            line = f"{message}; expected {state.otherwise}"
-            yield failed(_STATE, line, answer, variant=f"{state.when} {state.method}")
-    if posted is not None:
-        session.collect_step(posted, may_fail=False)
+        return (session.post_call(state.method, params),)
+    answer = session.call(state.method, params, harmless=True)
+    return () if answer.ok else f"the service answered {answer} to {state.method}"
+
+
+def _check_refusal(
+    session: RpcSession, state: CallState, call: tuple[str, object], saved: Mapping[str, object]
+) -> Outcome:
+    """Ask for a call that the state refuses."""
+    method, written = call
+    names = {used for _, text in texts_in(written, ()) for used in NAMES.findall(text)}
+    missing = sorted(name for name in names - saved.keys() if name != "unique" and ":" not in name)
+    if missing:
+        return not_exercised(_STATE, f"`{missing[0]}`, of the params of {method}, is not known")
+    params = fill_in(session.source, written, saved)
+    answer = session.call(method, params, harmless=True, swift=True)
+    if has_code(answer, state.otherwise):
+        return passed(_STATE)
+    name = f"{state.when} `{state.method}`"
+    message = f"the service answered {answer} to {method} {name}"
+    if written is ABSENT and protocol_error(answer.json) == _PARAMS:
+        return not_exercised(_STATE, f"{message}, and the configuration has no params of {method}")
+    line = f"{message}; expected {state.otherwise}"
+    return failed(_STATE, line, answer, variant=f"{state.when} {state.method}")
 
 
 def _refused_calls(session: RpcSession, state: CallState) -> list[tuple[str, object]]:
-    """The calls that the state refuses, with their params: at most one that succeeds otherwise."""
+    """The calls that the state refuses, with their params as written: at most one that succeeds
+    otherwise.
+    """
     if state.refuses:
-        return [(method, _params(session, method, {})) for method in state.refuses]
+        return [(method, _written_params(session, method)) for method in state.refuses]
     spared = {*state.allows, *((state.method,) if state.when == "before" else ())}
     samples = [sample for sample in session.samples if _may_be_first(sample, spared)]
-    return [
-        (sample.call.path, fill_in(session.source, sample.call.body, session.constants))
-        for sample in samples[:1]
-    ]
+    return [(sample.call.path, sample.call.body) for sample in samples[:1]]
 
 
 def _may_be_first(sample: SampleCall, spared: set[str]) -> bool:
@@ -93,16 +147,19 @@ def _may_be_first(sample: SampleCall, spared: set[str]) -> bool:
     return sample.call.path not in spared and not needs_values
 
 
-def _params(session: RpcSession, method: str, saved: dict[str, object]) -> object:
-    """The params of a method in the configuration: of its session, or of a call; else none."""
-    settings = session.config.session
-    ends = (step for end in settings.ends for step in end.steps)
+def _written_params(session: RpcSession, method: str) -> object:
+    """The params of a method as the configuration has them: in a call, in the steps of the session,
+    before a call or of a recipe. ABSENT if it has none.
+    """
+    config = session.config
     calls = [
-        *(step.call for step in (*settings.start, *ends)),
-        *(sample.call for sample in session.config.samples),
+        *(sample.call for sample in config.samples),
+        *(step.call for step in config.session.start),
+        *(step.call for end in config.session.ends for step in end.steps),
+        *(step.call for sample in config.samples for step in sample.before),
+        *(step.call for recipe in config.recipes for step in recipe.steps),
     ]
-    body = next((call.body for call in calls if call.path == method), ABSENT)
-    return fill_in(session.source, body, {**session.constants, **saved})
+    return next((call.body for call in calls if call.path == method), ABSENT)
 
 
 def outputs(session: CallSession) -> Iterator[Outcome]:

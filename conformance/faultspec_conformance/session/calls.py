@@ -44,6 +44,9 @@ UNJUDGED = Judgement((), frozenset())
 #: answer, and after these seconds at least: a busy machine delays single answers.
 _TIMES_SLOWER, _SHORTEST_WAIT = 5.0, 1.0
 
+#: Seconds of one wait for notifications.
+_MOMENT = 0.1
+
 #: The clauses that hold for every error, even one that the taxonomy says nothing about.
 _ANYWHERE = ("leaks/", "mcp/error-text")
 
@@ -175,12 +178,15 @@ class CallSession(Session):
 class RpcSession(CallSession):
     """One run against a JSON-RPC service.
 
-    ``_ping``: the last harmless call that was answered.
+    ``_ping``: the last harmless call that was answered. ``_began``: the exchanges before the
+    process. ``_asks``: the requests that the first process sent at its start.
     """
 
     driver: Peer
     _last: int = field(default=0, init=False)
     _ping: Message | None = field(default=None, init=False)
+    _began: int = field(default=0, init=False)
+    _asks: frozenset[str] | None = field(default=None, init=False)
 
     def call(
         self,
@@ -253,6 +259,10 @@ class RpcSession(CallSession):
                 problem = f"the service answered {answer} to {step.call.path} of `session`"
                 self.observations.end(problem)
                 return problem
+        if until is None and isinstance(self.driver, Process):
+            methods = self.config.session.replies.keys() if self._asks is None else self._asks
+            asked = self.driver.hear_requests(methods, _SHORTEST_WAIT)
+            self._asks = asked if self._asks is None else self._asks
         return None
 
     def take_step(
@@ -315,6 +325,8 @@ class RpcSession(CallSession):
             return
         asked = self.begin_exchange("jsonrpc", Message("a new process", b"").request, self.caller)
         self.check_running(asked)
+        self._hear_last_words()
+        self._began = len(self.observations.exchanges)
         try:
             self.driver.restart()
         except OSError as error:
@@ -323,6 +335,20 @@ class RpcSession(CallSession):
         problem = self.begin_session(until)
         if problem is not None:
             raise Unanswered(NoAnswer(asked.request, "garbled", problem))
+
+    def _hear_last_words(self) -> None:
+        """Wait for the notifications of a process that is about to end: a moment, and longer if
+        fewer came than errors with a code that a surface repeats.
+        """
+        surfaces = [each for each in self.taxonomy.surfaces.values() if each.transport == "event"]
+        waited, most = 0.0, _SHORTEST_WAIT if any(each.repeats for each in surfaces) else _MOMENT
+        while surfaces and waited < most and self.driver.listens():
+            self.linger(_MOMENT)
+            waited += _MOMENT
+            seen = self.observations.exchanges[self._began :]
+            events = sum(one.exchange.transport == "event" for one in seen)
+            if events >= sum(one.code is not None for one in seen) - events:
+                return
 
     def batch(
         self, calls: Iterable[Mapping[str, object]], *, due: bool = True, harmless: bool = False
