@@ -165,13 +165,14 @@ def _classified_view(facts: RowFacts, decisions: tuple[SqlDecision, ...], table:
     source = _select(facts.source_columns(), _table_name(table), keep=False)
     source = source.replace("SELECT ", f"SELECT {', '.join(kept)}, ", 1)
     flagged = [each for each in decisions if each.predicate is not None]
-    broken = [(each.column, is_true(each.predicate or FALSE)) for each in flagged]
+    broken = [(each.column, each.predicate or FALSE) for each in flagged]
     shown = [*kept, *_SHOWN, *(name for name, _ in broken), "faultspec_clauses"]
     stages = {
         "source_rows": f"{source} WHERE {facts.is_of_kind()}",
         "read_rows": _select(facts.read_columns(), "source_rows"),
-        "surface_rows": _select(facts.fact_columns(), "read_rows"),
-        "slot_rows": _select((*facts.slot_columns(), *_text_columns(facts)), "surface_rows"),
+        "surface_rows": _select(facts.surface_columns(), "read_rows"),
+        "fact_rows": _select(facts.fact_columns(), "surface_rows"),
+        "slot_rows": _select((*facts.slot_columns(), *_text_columns(facts)), "fact_rows"),
         "error_rows": _select(_error_columns(facts), "slot_rows"),
         "clause_rows": _select(broken, "error_rows"),
         "named_rows": _select((("faultspec_clauses", _clauses(flagged)),), "clause_rows"),
@@ -254,15 +255,14 @@ def _shape(facts: RowFacts) -> str:
         return "CAST(NULL AS TEXT)"
     texts = f"FS_REPLACE(faultspec_body, {sql_text(_VALUE)}, {sql_text(': ' + chr(34) + chr(34))})"
     numbers = f"FS_REPLACE({texts}, '[0-9]+', '0')"
-    return f"CASE WHEN faultspec_json IS NOT NULL THEN SUBSTRING({numbers}, 1, {_SHAPE}) END"
+    return f"CASE WHEN FS_IS_JSON(faultspec_json) THEN SUBSTRING({numbers}, 1, {_SHAPE}) END"
 
 
 _VALUE = rf':{_WS}"(?:[^"\\]|\\.)*"'
 
 
 def _error_columns(facts: RowFacts) -> Iterator[tuple[str, str]]:
-    yield "faultspec_error", is_true(facts.errors())
-    json = "faultspec_json IS NOT NULL AND NOT faultspec_repeats" if facts.has_body else "TRUE"
+    json = "FS_IS_JSON(faultspec_json) AND NOT faultspec_repeats" if facts.has_body else "TRUE"
     empty = f"NOT ({facts.has_slots()})"
     yield "faultspec_read", is_true(f"NOT faultspec_blind AND (({json}) OR {empty})")
     flags = ", ".join(f"faultspec_flag_{number}" for number, _ in enumerate(facts.flags))

@@ -50,12 +50,13 @@ _REPEATED = 10
 
 class Predicate(NamedTuple):
     """SQL that holds for a row that breaks a clause. ``exact``: for no other row. ``note``: which
-    other ones, as a sentence.
+    other ones, as a sentence. ``left``: holds for the rows that are left to the judge.
     """
 
     sql: str
     exact: bool = True
     note: str = ""
+    left: str = "faultspec_blind"
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,8 @@ def decide_clauses(facts: RowFacts) -> tuple[SqlDecision, ...]:
         elif predicate is None:
             found.append(SqlDecision(clause, "cannot", why_not(clause)))
         else:
-            condition = all_true(
-                ("faultspec_error", any_true(("faultspec_blind", is_true(predicate.sql))))
-            )
+            broken = is_true(any_true((predicate.sql, predicate.left)))
+            condition = all_true(("faultspec_error", broken))
             verdict = "exactly" if predicate.exact else "over-selects"
             found.append(SqlDecision(clause, verdict, predicate.note, condition))
     return tuple(found)
@@ -166,6 +166,17 @@ _FAMILIES = {
 }
 
 
+# Rows that are left to the judge, by what a clause reads of them.
+
+#: A code that SQL reads is that of the judge, or the judge reads none.
+_LEFT_WITHOUT_CODE = "faultspec_unrouted OR (faultspec_code IS NULL AND faultspec_blind)"
+
+#: A body has no part in the clause.
+_LEFT_WITHOUT_HEADERS = "faultspec_unrouted OR (faultspec_header_names IS NULL AND faultspec_blind)"
+
+_UNROUTED = "faultspec_unrouted"
+
+
 # Codes.
 
 
@@ -191,14 +202,8 @@ def _judge_declared(facts: RowFacts) -> Predicate | None:
     if not _has_code(facts):
         return None
     closed = [each.surface.name for each in facts.readable if each.surface.codes is not None]
-    sql = all_true(
-        (
-            is_among("faultspec_surface", closed),
-            "faultspec_code IS NOT NULL",
-            f"NOT ({_is_declared(facts)})",
-        )
-    )
-    return _code_predicate(facts, sql)
+    undeclared = f"COALESCE(NOT ({_is_declared(facts)}), faultspec_blind)"
+    return _code_predicate(facts, all_true((facts.is_on(closed), undeclared)), _UNROUTED)
 
 
 def _judge_reserved(facts: RowFacts) -> Predicate | None:
@@ -219,7 +224,7 @@ def _judge_operation(facts: RowFacts) -> Predicate | None:
                 for code in facts.taxonomy.codes.values()
                 if code.live and code.name not in claim.surface.codes
             ]
-            surface = f"faultspec_surface = {sql_text(claim.surface.name)}"
+            surface = facts.is_on([claim.surface.name])
             conditions.append(
                 all_true((surface, is_among("faultspec_code", _wires(facts, others))))
             )
@@ -228,39 +233,65 @@ def _judge_operation(facts: RowFacts) -> Predicate | None:
         return _code_predicate(facts, sql)
     if _is_owned(facts) == FALSE:
         return _code_predicate(facts, all_true((sql, "faultspec_method IS NOT NULL")))
-    return Predicate(sql, exact=False, note="A code of an operation is left to the judge.")
+    note = "A code of an operation is left to the judge."
+    return Predicate(sql, exact=False, note=note, left=_LEFT_WITHOUT_CODE)
 
 
-def _code_predicate(facts: RowFacts, sql: str) -> Predicate:
+def _code_predicate(facts: RowFacts, sql: str, left: str = _LEFT_WITHOUT_CODE) -> Predicate:
     """A predicate about the code. In a body that repeats a member there is none for the judge."""
-    if not facts.has_body:
-        return Predicate(sql)
-    return Predicate(sql, note="Exact where `faultspec_read` is true.")
+    note = "Exact where `faultspec_read` is true." if facts.has_body else ""
+    return Predicate(sql, note=note, left=left)
 
 
 def _judge_code_status(facts: RowFacts) -> Predicate | None:
+    by_code: dict[str, list[str]] = {}
     conditions, exact = [], True
     for claim in facts.readable:
-        surface = f"faultspec_surface = {sql_text(claim.surface.name)}"
-        if _has_code(facts):
-            pairs: dict[str, list[str]] = {}
-            for code in facts.taxonomy.codes.values():
-                if code.live:
-                    wrong, sure = _wrong_statuses(facts, claim, code)
-                    exact = exact and sure
-                    pairs.setdefault(has_status(wrong), []).append(str(code.wire))
-            by_code = any_true(
-                all_true((is_among("faultspec_code", wires), statuses))
-                for statuses, wires in pairs.items()
-            )
-            conditions.append(all_true((surface, by_code)))
-        conditions.append(
-            all_true((surface, facts.lacks_code(), _bare(facts, claim, "code/status")))
-        )
-    sql = any_true(conditions)
+        name = claim.surface.name
+        wrong, sure = _wrong_code(facts, claim)
+        by_code.setdefault(wrong, []).append(name)
+        exact = exact and sure
+        # The judge may read no code where SQL reads one.
+        unread = any_true((facts.lacks_code(), "faultspec_blind"))
+        bare = _bare(facts, claim, "code/status")
+        conditions.append(all_true((facts.is_on([name]), bare, unread)))
+    if not _has_code(facts):
+        return _code_predicate(facts, any_true(conditions), "faultspec_blind")
+    wrongs = [
+        all_true((facts.is_on(names), f"COALESCE({wrong}, faultspec_blind)"))
+        for wrong, names in by_code.items()
+    ]
+    sql = any_true((*wrongs, *conditions))
     if exact:
-        return _code_predicate(facts, sql)
-    return Predicate(sql, exact=False, note=_FACTS_NOTE)
+        return _code_predicate(facts, sql, _UNROUTED)
+    return Predicate(sql, exact=False, note=_FACTS_NOTE, left=_UNROUTED)
+
+
+def _wrong_code(facts: RowFacts, claim: Claim) -> tuple[str, bool]:
+    """Whether the code may not travel under the status, NULL without a code; and whether that is
+    certain. It reads the code of most rows once: engines repeat the expression of a column.
+    """
+    live = [code for code in facts.taxonomy.codes.values() if code.live]
+    exact = True
+    allowed: dict[int, list[str]] = {status: [] for status in _STATUSES}
+    for code in live:
+        wrong, sure = _wrong_statuses(facts, claim, code)
+        exact = exact and sure
+        for status in {*_STATUSES}.difference(wrong):
+            allowed[status].append(str(code.wire))
+    statuses: dict[tuple[str, ...], list[int]] = {}
+    for status, wires in allowed.items():
+        if facts.may_be_error(claim, status):
+            statuses.setdefault(tuple(wires), []).append(status)
+    branches = [
+        f"WHEN {has_status(each)} THEN {is_among('faultspec_code', wires)}"
+        for wires, each in statuses.items()
+        if wires
+    ]
+    is_live = is_among("faultspec_code", _wires(facts, live))
+    if not branches:
+        return is_live, exact
+    return f"CASE WHEN CASE {' '.join(branches)} END THEN FALSE ELSE {is_live} END", exact
 
 
 _FACTS_NOTE = "A code whose rule reads details, the operation or the caller is left to the judge."
@@ -323,14 +354,17 @@ def _judge_crash(facts: RowFacts) -> Predicate | None:
     bare = [
         all_true(
             (
-                f"faultspec_surface = {sql_text(claim.surface.name)}",
+                facts.is_on([claim.surface.name]),
                 facts.lacks_code(),
                 _bare(facts, claim, CRASH),
             )
         )
         for claim in facts.readable
     ]
-    return _code_predicate(facts, any_true((by_code, by_status, *bare)))
+    # The judge may read no code where SQL reads one.
+    unknown = any_true((unknown, *(_bare(facts, claim, CRASH) for claim in facts.readable)))
+    left = any_true((_LEFT_WITHOUT_CODE, all_true((unknown, "faultspec_blind"))))
+    return _code_predicate(facts, any_true((by_code, by_status, *bare)), left)
 
 
 def _judge_flag(facts: RowFacts) -> Predicate | None:
@@ -339,9 +373,9 @@ def _judge_flag(facts: RowFacts) -> Predicate | None:
     present = any_true(
         f"faultspec_flag_{number} IS NOT NULL" for number, _ in enumerate(facts.flags)
     )
-    conditions, exact = [], True
+    codes: dict[tuple[str, str], list[str]] = {}
+    exact = True
     for code in (each for each in facts.taxonomy.codes.values() if each.live):
-        is_code = is_among("faultspec_code", [str(code.wire)])
         reads = {fact for fact in code.retriable.reads if fact not in ("status", "cause")}
         outcomes: dict[tuple[bool, ...], list[int]] = {}
         for status in _STATUSES:
@@ -355,18 +389,23 @@ def _judge_flag(facts: RowFacts) -> Predicate | None:
                     f"faultspec_flag_{number} = {sql_text(wrong)}"
                     for number, _ in enumerate(facts.flags)
                 )
-                conditions.append(all_true((is_code, here, has_wrong)))
+                codes.setdefault((here, has_wrong), []).append(str(code.wire))
             elif reads and outcome:
                 exact = False
-                conditions.append(all_true((is_code, here, present)))
-    sql = any_true(conditions)
-    return _code_predicate(facts, sql) if exact else Predicate(sql, exact=False, note=_FACTS_NOTE)
+                codes.setdefault((here, present), []).append(str(code.wire))
+    sql = any_true(
+        all_true((here, wrong, is_among("faultspec_code", wires)))
+        for (here, wrong), wires in codes.items()
+    )
+    if exact:
+        return _code_predicate(facts, sql)
+    return Predicate(sql, exact=False, note=_FACTS_NOTE, left=_LEFT_WITHOUT_CODE)
 
 
 def _judge_fixed(facts: RowFacts) -> Predicate | None:
     if not _has_code(facts):
         return None
-    conditions = []
+    codes: dict[tuple[str, str], list[str]] = {}
     for code in (each for each in facts.taxonomy.codes.values() if each.live):
         allowed: dict[str, tuple[object, ...]] = {
             slot: tuple(values) for slot, values in code.facts.items() if values
@@ -377,14 +416,17 @@ def _judge_fixed(facts: RowFacts) -> Predicate | None:
             allowed["domain"] = (code.domain,)
         for slot, values in allowed.items():
             if slot in facts.slots:
-                is_code = is_among("faultspec_code", [str(code.wire)])
                 texts = [value for value in values if isinstance(value, str)]
                 wrong = f"NOT ({is_among(f'faultspec_{slot}', texts)})"
                 if len(texts) < len(values):  # the others are numbers or flags
                     wrong = TRUE
                 present = f"faultspec_{slot} IS NOT NULL" if texts else TRUE
-                conditions.append(all_true((is_code, present, wrong)))
-    return Predicate(any_true(conditions), exact=False, note=_FIXED_NOTE)
+                codes.setdefault((present, wrong), []).append(str(code.wire))
+    sql = any_true(
+        all_true((present, wrong, is_among("faultspec_code", wires)))
+        for (present, wrong), wires in codes.items()
+    )
+    return Predicate(sql, exact=False, note=_FIXED_NOTE, left=_LEFT_WITHOUT_CODE)
 
 
 _FIXED_NOTE = "A value that no declaration has is one of `envelope/types`."
@@ -395,7 +437,8 @@ _FIXED_NOTE = "A value that no declaration has is one of `envelope/types`."
 
 def _judge_surface(_: RowFacts) -> Predicate:
     # Without the method, the judge does not decide it.
-    return Predicate("faultspec_surface IS NULL AND faultspec_method IS NOT NULL")
+    sql = "faultspec_surface IS NULL AND faultspec_method IS NOT NULL"
+    return Predicate(sql, left=_UNROUTED)
 
 
 def _judge_json(facts: RowFacts) -> Predicate | None:
@@ -404,7 +447,7 @@ def _judge_json(facts: RowFacts) -> Predicate | None:
     sql = all_true(
         (
             "faultspec_surface IS NOT NULL AND faultspec_body IS NOT NULL",
-            any_true(("faultspec_json IS NULL", "faultspec_repeats")),
+            any_true(("NOT FS_IS_JSON(faultspec_json)", "faultspec_repeats")),
         )
     )
     return Predicate(sql, exact=False, note=_JSON_NOTE)
@@ -424,11 +467,9 @@ def _judge_media_type(facts: RowFacts) -> Predicate | None:
         charset = f"(?:;[ \\t]*{_either_case('charset=utf')}-?8[ \\t]*)?"
         matches = facts.matches(f"({value})", rf"^[ \t]*(?:{types})[ \t]*{charset}{end}")
         sound = is_true(all_true((facts.header_is_plain("Content-Type"), matches)))
-        conditions.append(
-            all_true((f"faultspec_surface = {sql_text(claim.surface.name)}", f"NOT ({sound})"))
-        )
+        conditions.append(all_true((facts.is_on([claim.surface.name]), f"NOT ({sound})")))
     sql = all_true(("faultspec_header_names IS NOT NULL", any_true(conditions)))
-    return Predicate(sql, exact=False, note=_MEDIA_TYPE_NOTE)
+    return Predicate(sql, exact=False, note=_MEDIA_TYPE_NOTE, left=_LEFT_WITHOUT_HEADERS)
 
 
 _MEDIA_TYPE_NOTE = (
@@ -451,7 +492,7 @@ def _judge_ids(facts: RowFacts) -> Predicate | None:
     conditions = []
     exact = True
     for claim in facts.readable:
-        surface = f"faultspec_surface = {sql_text(claim.surface.name)}"
+        surface = facts.is_on([claim.surface.name])
         slots = facts.contract.slots[claim.envelopes[0].name]
         for slot, schema in slots.items():
             if slot not in slot_places(claim.envelopes[0].shape):
@@ -471,7 +512,9 @@ def _judge_ids(facts: RowFacts) -> Predicate | None:
     if not conditions:
         return None
     sql = any_true(conditions)
-    return _code_predicate(facts, sql) if exact else Predicate(sql, exact=False, note=_FORMAT_NOTE)
+    if exact:
+        return _code_predicate(facts, sql)
+    return Predicate(sql, exact=False, note=_FORMAT_NOTE, left=_LEFT_WITHOUT_CODE)
 
 
 _FORMAT_NOTE = "A format that no expression decides, and one inside a value, are left to the judge."
@@ -564,9 +607,7 @@ def _judge_header(facts: RowFacts, name: str) -> Predicate | None:
     plain = [claim.surface.name for claim in surfaces]
     elsewhere = f"(faultspec_surface IS NULL OR NOT ({is_among('faultspec_surface', plain)}))"
     places: list[tuple[Surface | None, str]] = [(None, TRUE if not plain else elsewhere)]
-    places += [
-        (claim.surface, f"faultspec_surface = {sql_text(claim.surface.name)}") for claim in surfaces
-    ]
+    places += [(claim.surface, facts.is_on([claim.surface.name])) for claim in surfaces]
     conditions = [
         all_true((of_code, of_surface, has_status(statuses), _breaks_rules(rules, facts)))
         for code, of_code in branches
@@ -574,7 +615,16 @@ def _judge_header(facts: RowFacts, name: str) -> Predicate | None:
         for rules, statuses in _rules_by_status(facts, code, surface, name)
     ]
     given = "faultspec_header_names IS NOT NULL"
-    return Predicate(all_true((given, any_true(conditions))), exact=False, note=_HEADER_NOTE)
+    reads_error = bool(codes) or any(
+        rule.name.lower() == name and rule.equals is not None
+        for rule in taxonomy.every_header_rule()
+    )
+    return Predicate(
+        all_true((given, any_true(conditions))),
+        exact=False,
+        note=_HEADER_NOTE,
+        left="faultspec_blind" if reads_error else _LEFT_WITHOUT_HEADERS,
+    )
 
 
 def _has_own_rules(facts: RowFacts, code: Code, name: str) -> bool:

@@ -31,6 +31,7 @@ class Dialect(NamedTuple):
     ``replaces_views``: whether a view can be replaced by one with other columns. ``most_leaks``:
     characters of the expressions of a kind of leaks that the engine searches in time; None for any.
     ``lenient``: expressions of the texts that the engine takes for JSON, and RFC 8259 does not.
+    ``reads_texts``: whether it finds a member in the text of a body, also if that is not JSON.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Dialect(NamedTuple):
     replaces_views: bool = True
     most_leaks: int | None = None
     lenient: tuple[str, ...] = ()
+    reads_texts: bool = False
 
     def translate(self, statement: str) -> str:
         """A statement of DuckDB with functions `FS_…` in this dialect."""
@@ -63,11 +65,25 @@ def _keys(path: str) -> str:
     return "'{" + ",".join(path.strip("'").split(".")[1:]) + "}'"
 
 
+#: Types of whole numbers in DuckDB, which knows that of a column before it reads any row.
+_WHOLE = "('TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'UTINYINT', 'USMALLINT', 'UINTEGER')"
+
 _DUCKDB: Mapping[str, Spelling] = {
-    "json": lambda a: f"CASE WHEN json_valid({a[0]}) THEN {a[0]} END",
-    "text": lambda a: f"json_extract_string({a[0]}, {a[1]})",
-    "is_string": lambda a: f"json_type({a[0]}, {a[1]}) = 'VARCHAR'",
-    "is_boolean": lambda a: f"json_type({a[0]}, {a[1]}) = 'BOOLEAN'",
+    "is_whole": lambda a: f"typeof({a[0]}) IN {_WHOLE}",
+    "whole": lambda a: f"TRY_CAST({a[0]} AS INTEGER)",
+    "json": lambda a: a[0],
+    "is_json": lambda a: f"json_valid({a[0]})",
+    # A text that begins with a letter is a string, unless it is a constant. A list of one names
+    # the text: a filter repeats the expression of a column wherever it has the column.
+    "string": lambda a: (
+        f"list_transform([TRY(json_extract_string({a[0]}, {a[1]}))], lambda x: "
+        f"CASE WHEN x BETWEEN '_' AND 'z~' AND x NOT IN ('true', 'false') THEN x "
+        f"WHEN TRY(json_type({a[0]}, {a[1]})) = 'VARCHAR' THEN x END)[1]"
+    ),
+    "boolean": lambda a: (
+        f"CASE WHEN TRY(json_type({a[0]}, {a[1]})) = 'BOOLEAN' "
+        f"THEN TRY(json_extract_string({a[0]}, {a[1]})) END"
+    ),
     "inner": lambda a: f"CASE WHEN json_valid({a[0]}) THEN json_extract_string({a[0]}, {a[1]}) END",
     "matches": lambda a: f"regexp_matches({a[0]}, {a[1]})",
     "find": lambda a: f"NULLIF(regexp_extract({a[0]}, {a[1]}, 1), '')",
@@ -82,9 +98,17 @@ _DUCKDB: Mapping[str, Spelling] = {
 
 _POSTGRES: Mapping[str, Spelling] = {
     "json": lambda a: f"faultspec_json({a[0]})",
-    "text": lambda a: f"({a[0]} #>> {_keys(a[1])})",
-    "is_string": lambda a: f"(json_typeof({a[0]} #> {_keys(a[1])}) = 'string')",
-    "is_boolean": lambda a: f"(json_typeof({a[0]} #> {_keys(a[1])}) = 'boolean')",
+    "is_whole": lambda _: "FALSE",
+    "whole": lambda _: "CAST(NULL AS INTEGER)",
+    "is_json": lambda a: f"({a[0]} IS NOT NULL)",
+    "string": lambda a: (
+        f"CASE WHEN json_typeof({a[0]} #> {_keys(a[1])}) = 'string' "
+        f"THEN {a[0]} #>> {_keys(a[1])} END"
+    ),
+    "boolean": lambda a: (
+        f"CASE WHEN json_typeof({a[0]} #> {_keys(a[1])}) = 'boolean' "
+        f"THEN {a[0]} #>> {_keys(a[1])} END"
+    ),
     "inner": lambda a: f"(faultspec_json({a[0]}) #>> {_keys(a[1])})",
     "matches": lambda a: f"({a[0]} ~ {a[1]})",
     "find": lambda a: f"NULLIF((regexp_match({a[0]}, {a[1]}))[1], '')",
@@ -99,12 +123,16 @@ _POSTGRES: Mapping[str, Spelling] = {
 
 _SPARK: Mapping[str, Spelling] = {
     "json": lambda a: f"try_parse_json({a[0]})",
-    "text": lambda a: f"try_variant_get({a[0]}, {a[1]}, 'string')",
-    "is_string": lambda a: (
-        f"(schema_of_variant(try_variant_get({a[0]}, {a[1]}, 'variant')) = 'STRING')"
+    "is_whole": lambda a: f"typeof({a[0]}) IN ('tinyint', 'smallint', 'int', 'bigint')",
+    "whole": lambda a: f"TRY_CAST({a[0]} AS INTEGER)",
+    "is_json": lambda a: f"({a[0]} IS NOT NULL)",
+    "string": lambda a: (
+        f"CASE WHEN schema_of_variant(try_variant_get({a[0]}, {a[1]}, 'variant')) = 'STRING' "
+        f"THEN try_variant_get({a[0]}, {a[1]}, 'string') END"
     ),
-    "is_boolean": lambda a: (
-        f"(schema_of_variant(try_variant_get({a[0]}, {a[1]}, 'variant')) = 'BOOLEAN')"
+    "boolean": lambda a: (
+        f"CASE WHEN schema_of_variant(try_variant_get({a[0]}, {a[1]}, 'variant')) = 'BOOLEAN' "
+        f"THEN try_variant_get({a[0]}, {a[1]}, 'string') END"
     ),
     "inner": lambda a: f"get_json_object({a[0]}, {a[1]})",
     "matches": lambda a: f"({a[0]} RLIKE {a[1]})",
@@ -120,9 +148,17 @@ _SPARK: Mapping[str, Spelling] = {
 
 _BIGQUERY: Mapping[str, Spelling] = {
     "json": lambda a: f"SAFE.PARSE_JSON({a[0]}, wide_number_mode => 'round')",
-    "text": lambda a: f"JSON_VALUE({a[0]}, {a[1]})",
-    "is_string": lambda a: f"(JSON_TYPE(JSON_QUERY({a[0]}, {a[1]})) = 'string')",
-    "is_boolean": lambda a: f"(JSON_TYPE(JSON_QUERY({a[0]}, {a[1]})) = 'boolean')",
+    "is_whole": lambda _: "FALSE",
+    "whole": lambda _: "CAST(NULL AS INT64)",
+    "is_json": lambda a: f"({a[0]} IS NOT NULL)",
+    "string": lambda a: (
+        f"CASE WHEN JSON_TYPE(JSON_QUERY({a[0]}, {a[1]})) = 'string' "
+        f"THEN JSON_VALUE({a[0]}, {a[1]}) END"
+    ),
+    "boolean": lambda a: (
+        f"CASE WHEN JSON_TYPE(JSON_QUERY({a[0]}, {a[1]})) = 'boolean' "
+        f"THEN JSON_VALUE({a[0]}, {a[1]}) END"
+    ),
     "inner": lambda a: f"COALESCE(JSON_VALUE({a[0]}, {a[1]}), JSON_QUERY({a[0]}, {a[1]}))",
     "matches": lambda a: f"REGEXP_CONTAINS({a[0]}, {a[1]})",
     "find": lambda a: f"NULLIF(REGEXP_EXTRACT({a[0]}, {a[1]}), '')",
@@ -147,7 +183,7 @@ $$ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE"""
 DIALECTS: Mapping[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
-        Dialect("duckdb", "re2", _DUCKDB, lenient=(_COMMA_AT_END, _NO_NUMBER)),
+        Dialect("duckdb", "re2", _DUCKDB, lenient=(_COMMA_AT_END, _NO_NUMBER), reads_texts=True),
         Dialect(
             "postgres",
             "posix",

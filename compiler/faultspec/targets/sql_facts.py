@@ -7,10 +7,11 @@ judge does is *blind*: each clause selects it, and the judge decides.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from faultspec.contract.crashes import crash_level
 from faultspec.contract.model import Claim, Contract
 from faultspec.exchange.numerals import STATUS
 from faultspec.language.model import Envelope, Match, Operation, RecordingRule, Taxonomy
@@ -80,8 +81,12 @@ def has_status(statuses: Iterable[int]) -> str:
 
 
 def is_true(condition: str) -> str:
-    """The condition, in which an unknown value counts as false."""
-    return condition if condition in (TRUE, FALSE) else f"COALESCE({condition}, FALSE)"
+    """The condition, in which an unknown value counts as false. Engines read no more of a
+    condition of CASE than decides it.
+    """
+    if condition in (TRUE, FALSE):
+        return condition
+    return f"CASE WHEN {condition} THEN TRUE ELSE FALSE END"
 
 
 def _constant(value: object) -> str:
@@ -149,7 +154,9 @@ class RowFacts:
 
     def source_columns(self) -> Iterator[tuple[str, str]]:
         """Name and expression of what is taken from the table."""
-        yield "faultspec_status_text", self.value(self.kind.status)
+        status = self.value(self.kind.status)
+        first = f"CAST({self.find(status, '^ ?([1-5][0-9][0-9])')} AS INTEGER)"
+        yield "faultspec_status", self._by_type_of_status("FS_WHOLE({})", first)
         yield "faultspec_url", self.value(self.kind.url)
         yield "faultspec_verb", self.value(self.kind.method)
         yield "faultspec_route", self.value(self.kind.route)
@@ -164,7 +171,10 @@ class RowFacts:
         """Whether a row of the table is a record of the kind, with the status of an answer."""
         return all_true(
             (
-                self.matches(self.value(self.kind.status), self._status),
+                self._by_type_of_status(
+                    f"FS_WHOLE({{}}) BETWEEN {_STATUSES[0]} AND {_STATUSES[-1]}",
+                    self.matches(self.value(self.kind.status), self._status),
+                ),
                 f"{self.value(self.kind.url)} IS NOT NULL",
                 *(
                     f"{self.value(pointer)} = {sql_text(_constant(wanted))}"
@@ -173,10 +183,18 @@ class RowFacts:
             )
         )
 
+    def _by_type_of_status(self, whole: str, text: str) -> str:
+        """An expression of the status: ``whole`` if its column, which stands for `{}`, has whole
+        numbers, which an engine reads faster than their texts; ``text`` if it has others.
+        """
+        names = steps(self.kind.status)
+        if len(names) > 1:
+            return text
+        name = column(names[0])
+        return f"CASE WHEN FS_IS_WHOLE({name}) THEN {whole.format(name)} ELSE {text} END"
+
     def read_columns(self) -> Iterator[tuple[str, str]]:
         """Name and expression of what is read in the columns."""
-        status = self.find("faultspec_status_text", "^ ?([1-5][0-9][0-9])")
-        yield "faultspec_status", f"CAST({status} AS INTEGER)"
         starts = self.matches("faultspec_url", f"^(?:{_METHODS}) ")
         yield (
             "faultspec_method",
@@ -195,6 +213,8 @@ class RowFacts:
         body = "faultspec_body"
         odd = self._has_odd_escapes(body)
         parsed = f"CASE WHEN NOT ({odd}) AND {self.matches(body, _SPACE_START)} THEN {body} END"
+        if self.dialect.reads_texts:
+            parsed = body
         yield "faultspec_json", f"FS_JSON({parsed})" if self.has_body else "CAST(NULL AS TEXT)"
         yield (
             "faultspec_header_names",
@@ -202,10 +222,15 @@ class RowFacts:
             f"THEN faultspec_headers END",
         )
 
-    def fact_columns(self) -> Iterator[tuple[str, str]]:
-        """Name and expression of what the surfaces read."""
+    def surface_columns(self) -> Iterator[tuple[str, str]]:
+        """Name and expression of the surface."""
         yield "faultspec_surface", self._surface()
-        yield "faultspec_blind", is_true(self._is_blind())
+
+    def fact_columns(self) -> Iterator[tuple[str, str]]:
+        """Name and expression of what decides an error, and whether SQL can judge it."""
+        yield "faultspec_error", self._errors()
+        yield "faultspec_unrouted", is_true(self._is_unrouted())
+        yield "faultspec_blind", is_true(any_true((self._is_unrouted(), self._is_unread())))
 
     @cached_property
     def slots(self) -> tuple[str, ...]:
@@ -420,27 +445,58 @@ class RowFacts:
         decided = match._replace(request={}, headers={}, query={})
         return self._claim_condition(decided) or TRUE
 
-    def _is_blind(self) -> str:
-        """Whether the judge must read the row."""
+    def is_on(self, names: Iterable[str]) -> str:
+        """Whether the row is on one of the surfaces; the status alone may say it."""
+        wanted = set(names)
+        if not self._by_status:
+            return is_among("faultspec_surface", sorted(wanted))
+        found = {status for status, name in self._by_status.items() if name in wanted}
+        return TRUE if found == {*_STATUSES} else has_status(found)
+
+    @cached_property
+    def _by_status(self) -> Mapping[int, str | None]:
+        """The surface of each status; empty if surfaces depend on more than the status."""
+        found: dict[int, str | None] = {}
+        for status in _STATUSES:
+            possible = [*self._possible(status)]
+            if len(possible) > 1:
+                return {}
+            found[status] = possible[0].surface.name if possible[0] is not None else None
+        return found
+
+    def _possible(self, status: int) -> Iterator[Claim | None]:
+        """The surfaces that a row with a status may have."""
+        for claim in self.claims:
+            match = claim.surface.match
+            if match.statuses and not any(status in wanted for wanted in match.statuses):
+                continue
+            yield claim
+            if not (match.methods or match.routes or match.reads_request):
+                return
+        yield None
+
+    def _is_unrouted(self) -> str:
+        """Whether the judge must find out the surface or the operation of the row."""
         unreadable = [
             claim.surface.name for claim in self.claims if self.why_unreadable(claim) is not None
         ]
-        surface = self._surface()
         conditions = [
-            f"({surface}) = ''",
-            is_among(f"({surface})", unreadable),
-            "faultspec_method = 'HEAD' OR faultspec_status IN (204, 304) OR faultspec_status < 200",
+            self.is_on(["", *unreadable]),
             *(self._may_be(operation) for operation in self.taxonomy.operations.values()),
             *(
                 all_true(
-                    (
-                        f"({surface}) = {sql_text(claim.surface.name)}",
-                        f"NOT ({self._is_error_status(claim)})",
-                    )
+                    (self.is_on([claim.surface.name]), f"NOT ({self._is_error_status(claim)})")
                 )
                 for claim in self.readable
                 if claim.surface.marks_bodies
             ),
+        ]
+        return any_true(map(is_true, conditions))
+
+    def _is_unread(self) -> str:
+        """Whether the judge must read the body or the headers of the row."""
+        conditions = [
+            "faultspec_method = 'HEAD' OR faultspec_status IN (204, 304) OR faultspec_status < 200"
         ]
         if self.has_body:
             body = "faultspec_body"
@@ -451,7 +507,7 @@ class RowFacts:
                 self.matches(body, "[0-9]{255}"),
                 *(self.matches(body, pattern) for pattern in self.dialect.lenient),
                 self._has_odd_escapes(body),
-                f"faultspec_json IS NULL AND {self.matches(body, _VALUE_START)}",
+                f"NOT FS_IS_JSON(faultspec_json) AND {self.matches(body, _VALUE_START)}",
             ]
         if self.has_headers:
             conditions += [self.header_is_present("Content-Encoding"), self._is_cut()]
@@ -489,21 +545,23 @@ class RowFacts:
     def _slot(self, slot: str) -> str:
         """The text in a slot of an error on a readable surface; NULL for a value of
         another type."""
-        branches = [
-            f"WHEN faultspec_surface = {sql_text(claim.surface.name)} THEN {found}"
-            for claim in self.readable
-            if (found := self._slot_on(claim, slot)) is not None
-        ]
+        found = ((claim, self._slot_on(claim, slot)) for claim in self.readable)
+        return self._by_surface(found)
+
+    def _by_surface(self, found: Iterable[tuple[Claim, str | None]]) -> str:
+        """An expression for the surfaces that have one; NULL on others."""
+        surfaces: dict[str, list[str]] = {}
+        for claim, expression in found:
+            if expression is not None:
+                surfaces.setdefault(expression, []).append(claim.surface.name)
+        branches = [f"WHEN {self.is_on(names)} THEN {each}" for each, names in surfaces.items()]
         return f"CASE {' '.join(branches)} END" if branches else "CAST(NULL AS TEXT)"
 
     def _slot_on(self, claim: Claim, slot: str) -> str | None:
         if not self.has_body:
             return f"faultspec_slot_{slot}" if slot in self.kind.slots else None
         path = self._path_of(claim, slot)
-        if path is None:
-            return None
-        found = f"FS_TEXT(faultspec_json, {sql_text(path)})"
-        return f"CASE WHEN FS_IS_STRING(faultspec_json, {sql_text(path)}) THEN {found} END"
+        return None if path is None else f"FS_STRING(faultspec_json, {sql_text(path)})"
 
     def _path_of(self, claim: Claim, slot: str, key: str | None = None) -> str | None:
         places = slot_places(claim.envelopes[0].shape).get(slot, ())
@@ -520,16 +578,11 @@ class RowFacts:
             text = f"faultspec_slot_{slot}"
             found = f"FS_INNER({text}, {sql_text(f'$.{key}')})" if key else text
             return f"CASE WHEN LOWER({found}) IN ('true', 'false') THEN LOWER({found}) END"
-        branches = []
-        for claim in self.readable:
-            path = self._path_of(claim, slot, key)
-            if path is not None:
-                branches.append(
-                    f"WHEN faultspec_surface = {sql_text(claim.surface.name)} "
-                    f"AND FS_IS_BOOLEAN(faultspec_json, {sql_text(path)}) "
-                    f"THEN FS_TEXT(faultspec_json, {sql_text(path)})"
-                )
-        return f"CASE {' '.join(branches)} END" if branches else "CAST(NULL AS TEXT)"
+        paths = ((claim, self._path_of(claim, slot, key)) for claim in self.readable)
+        return self._by_surface(
+            (claim, None if path is None else f"FS_BOOLEAN(faultspec_json, {sql_text(path)})")
+            for claim, path in paths
+        )
 
     def texts(self) -> Sequence[str]:
         """The columns with texts of an error: its body or its slots, and its headers."""
@@ -546,21 +599,43 @@ class RowFacts:
         """Whether the status alone tells an error of the surface."""
         return has_status(each for each in _STATUSES if claim.surface.is_error_status(each))
 
-    def errors(self) -> str:
-        """Whether the row is an error by its status, or may be one."""
-        by_surface = [
-            is_true(f"faultspec_surface = {sql_text(claim.surface.name)} AND ({by_status})")
-            for claim in self.readable
-            if (by_status := self._is_error_status(claim)) != FALSE
+    def _errors(self) -> str:
+        """Whether the row is an error, or may be one. The statuses of errors stand first, so that
+        an engine leaves out the others as it scans the table.
+        """
+        sure, possible = [], []
+        for status in _STATUSES:
+            outcomes = {self.may_be_error(claim, status) for claim in self._possible(status)}
+            if True in outcomes:
+                possible.append(status)
+                if len(outcomes) == 1:
+                    sure.append(status)
+        if sure == possible:
+            return has_status(possible)
+        by_surface: dict[str, list[str]] = {}
+        for claim in self.claims:
+            statuses = [each for each in _STATUSES if self.may_be_error(claim, each)]
+            by_surface.setdefault(has_status(statuses), []).append(claim.surface.name)
+        conditions = [
+            has_status(sure),
+            *(all_true((self.is_on(names), which)) for which, names in by_surface.items()),
+            f"faultspec_surface IS NULL AND faultspec_status >= {_FAILURE}",
+            "faultspec_surface = ''",
         ]
-        return any_true(
-            (
-                *by_surface,
-                "faultspec_surface IS NULL AND faultspec_status >= 400",
-                "faultspec_blind",
-            )
-        )
+        return all_true((has_status(possible), is_true(any_true(conditions))))
 
+    def may_be_error(self, claim: Claim | None, status: int) -> bool:
+        """Whether an answer with the status may be an error, or break a clause of errors."""
+        if claim is None:
+            return status >= _FAILURE
+        surface = claim.surface
+        is_crash = crash_level(self.taxonomy, None, status) is not None
+        is_left = self.why_unreadable(claim) is not None and is_crash
+        return surface.is_error_status(status) or surface.marks_bodies or is_left
+
+
+#: The first status that is an error where no surface says it.
+_FAILURE = 400
 
 #: The beginning of a JSON object, of one or a list, and of any body that may be JSON.
 _OBJECT_START = rf"^{_SPACE}\{{"

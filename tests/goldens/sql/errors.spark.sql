@@ -64,7 +64,11 @@ WITH source_rows AS (
     `endpoint`,
     `code`,
     `correlation_id`,
-    CAST(`http_status` AS STRING) AS faultspec_status_text,
+    CASE
+      WHEN TYPEOF(`http_status`) IN ('tinyint', 'smallint', 'int', 'bigint')
+      THEN TRY_CAST(`http_status` AS INT)
+      ELSE CAST(NULLIF(REGEXP_EXTRACT(CAST(`http_status` AS STRING), '^ ?([1-5][0-9][0-9])'), '') AS INT)
+    END AS faultspec_status,
     CAST(`endpoint` AS STRING) AS faultspec_url,
     CAST(NULL AS STRING) AS faultspec_verb,
     CAST(NULL AS STRING) AS faultspec_route,
@@ -77,9 +81,13 @@ WITH source_rows AS (
   FROM `logs`.`errors`
   WHERE
     (
-      (
-        CAST(`http_status` AS STRING) RLIKE '^(?: ?(?:[1-5][0-9]{2,2})(?:\\.0+)?(?: [^\\x{a}\\x{d}]{0,100})?)\\z'
-      )
+      CASE
+        WHEN TYPEOF(`http_status`) IN ('tinyint', 'smallint', 'int', 'bigint')
+        THEN TRY_CAST(`http_status` AS INT) BETWEEN 100 AND 599
+        ELSE (
+          CAST(`http_status` AS STRING) RLIKE '^(?: ?(?:[1-5][0-9]{2,2})(?:\\.0+)?(?: [^\\x{a}\\x{d}]{0,100})?)\\z'
+        )
+      END
     )
     AND (
       NOT CAST(`endpoint` AS STRING) IS NULL
@@ -87,7 +95,6 @@ WITH source_rows AS (
 ), read_rows AS (
   SELECT
     *,
-    CAST(NULLIF(REGEXP_EXTRACT(faultspec_status_text, '^ ?([1-5][0-9][0-9])'), '') AS INT) AS faultspec_status,
     UPPER(
       CASE
         WHEN COALESCE(faultspec_verb, '') <> ''
@@ -138,101 +145,91 @@ WITH source_rows AS (
   SELECT
     *,
     CASE
-      WHEN COALESCE((
+      WHEN CASE WHEN (
         (
           faultspec_status IN (207)
         )
-      ), FALSE)
+      ) THEN TRUE ELSE FALSE END
       THEN 'batch'
       WHEN TRUE
       THEN 'api'
-    END AS faultspec_surface,
-    COALESCE(
-      (
-        COALESCE(
-          (
-            CASE
-              WHEN COALESCE((
-                (
-                  faultspec_status IN (207)
-                )
-              ), FALSE)
-              THEN 'batch'
-              WHEN TRUE
-              THEN 'api'
-            END
-          ) = '',
-          FALSE
-        )
-      )
-      OR (
-        COALESCE(
-          (
-            CASE
-              WHEN COALESCE((
-                (
-                  faultspec_status IN (207)
-                )
-              ), FALSE)
-              THEN 'batch'
-              WHEN TRUE
-              THEN 'api'
-            END
-          ) IN ('batch'),
-          FALSE
-        )
-      )
-      OR (
-        COALESCE(
-          faultspec_method = 'HEAD'
-          OR faultspec_status IN (204, 304)
-          OR faultspec_status < 200,
-          FALSE
-        )
-      ),
-      FALSE
-    ) AS faultspec_blind
+    END AS faultspec_surface
   FROM read_rows
+), fact_rows AS (
+  SELECT
+    *,
+    (
+      faultspec_status BETWEEN 400 AND 599
+    ) AS faultspec_error,
+    CASE
+      WHEN (
+        CASE WHEN (
+          faultspec_status IN (207)
+        ) THEN TRUE ELSE FALSE END
+      )
+      THEN TRUE
+      ELSE FALSE
+    END AS faultspec_unrouted,
+    CASE
+      WHEN (
+        (
+          CASE WHEN (
+            faultspec_status IN (207)
+          ) THEN TRUE ELSE FALSE END
+        )
+      )
+      OR (
+        (
+          CASE
+            WHEN faultspec_method = 'HEAD'
+            OR faultspec_status IN (204, 304)
+            OR faultspec_status < 200
+            THEN TRUE
+            ELSE FALSE
+          END
+        )
+      )
+      THEN TRUE
+      ELSE FALSE
+    END AS faultspec_blind
+  FROM surface_rows
 ), slot_rows AS (
   SELECT
     *,
-    CASE WHEN faultspec_surface = 'api' THEN faultspec_slot_code END AS faultspec_code,
-    CASE WHEN faultspec_surface = 'api' THEN faultspec_slot_correlation_id END AS faultspec_correlation_id,
-    COALESCE(
-      (
+    CASE
+      WHEN (
+        faultspec_status BETWEEN 100 AND 206
+      )
+      OR (
+        faultspec_status BETWEEN 208 AND 599
+      )
+      THEN faultspec_slot_code
+    END AS faultspec_code,
+    CASE
+      WHEN (
+        faultspec_status BETWEEN 100 AND 206
+      )
+      OR (
+        faultspec_status BETWEEN 208 AND 599
+      )
+      THEN faultspec_slot_correlation_id
+    END AS faultspec_correlation_id,
+    CASE
+      WHEN (
         SIZE(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:', 0)) <> SIZE(
           ARRAY_DISTINCT(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:', 0))
         )
-      ),
-      FALSE
-    ) AS faultspec_repeats,
+      )
+      THEN TRUE
+      ELSE FALSE
+    END AS faultspec_repeats,
     CAST(NULL AS STRING) AS faultspec_shape
-  FROM surface_rows
+  FROM fact_rows
 ), error_rows AS (
   SELECT
     *,
-    COALESCE(
-      (
-        COALESCE(
-          faultspec_surface = 'api'
-          AND (
-            (
-              faultspec_status BETWEEN 400 AND 599
-            )
-          ),
-          FALSE
-        )
-      )
-      OR (
-        faultspec_surface IS NULL AND faultspec_status >= 400
-      )
-      OR (
-        faultspec_blind
-      ),
-      FALSE
-    ) AS faultspec_error,
-    COALESCE(
-      NOT faultspec_blind
+    CASE
+      WHEN NOT faultspec_blind
       AND (
         (
           TRUE
@@ -245,97 +242,125 @@ WITH source_rows AS (
             NOT faultspec_slot_correlation_id IS NULL
           )
         )
-      ),
-      FALSE
-    ) AS faultspec_read,
+      )
+      THEN TRUE
+      ELSE FALSE
+    END AS faultspec_read,
     CAST(NULL AS STRING) AS faultspec_flag
   FROM slot_rows
 ), clause_rows AS (
   SELECT
     *,
-    COALESCE(
-      (
-        faultspec_error
-      )
-      AND (
-        (
-          faultspec_blind
+    (
+      faultspec_error
+    )
+    AND (
+      CASE
+        WHEN (
+          faultspec_surface IS NULL AND NOT faultspec_method IS NULL
         )
         OR (
-          COALESCE(faultspec_surface IS NULL AND NOT faultspec_method IS NULL, FALSE)
+          faultspec_unrouted
         )
-      ),
-      FALSE
+        THEN TRUE
+        ELSE FALSE
+      END
     ) AS breaks_surface_known,
-    COALESCE(
-      (
-        faultspec_error
-      )
-      AND (
-        (
-          faultspec_blind
-        )
-        OR (
-          COALESCE(
+    (
+      faultspec_error
+    )
+    AND (
+      CASE
+        WHEN (
+          (
             (
               (
+                faultspec_code IN ('internal_error')
+              )
+              AND (
                 (
-                  faultspec_code IN ('internal_error')
-                )
-                AND (
-                  (
-                    faultspec_status BETWEEN 100 AND 599
-                  )
+                  faultspec_status BETWEEN 100 AND 599
                 )
               )
             )
-            OR (
+          )
+          OR (
+            (
               (
-                (
-                  NOT faultspec_code IS NULL
-                  AND NOT (
-                    faultspec_code IN (
-                      'invalid_request',
-                      'validation_failed',
-                      'unsupported_media_type',
-                      'unauthenticated',
-                      'forbidden',
-                      'scope_insufficient',
-                      'not_found',
-                      'conflict',
-                      'already_exists',
-                      'rate_limited',
-                      'timeout',
-                      'dependency_unavailable',
-                      'internal_error',
-                      'constraint_violation',
-                      'serialization_failure',
-                      'stale_read'
-                    )
-                  )
-                )
-                OR (
-                  faultspec_code IS NULL AND (
-                    FALSE
+                NOT faultspec_code IS NULL
+                AND NOT (
+                  faultspec_code IN (
+                    'invalid_request',
+                    'validation_failed',
+                    'unsupported_media_type',
+                    'unauthenticated',
+                    'forbidden',
+                    'scope_insufficient',
+                    'not_found',
+                    'conflict',
+                    'already_exists',
+                    'rate_limited',
+                    'timeout',
+                    'dependency_unavailable',
+                    'internal_error',
+                    'constraint_violation',
+                    'serialization_failure',
+                    'stale_read'
                   )
                 )
               )
-              AND (
+              OR (
+                faultspec_code IS NULL AND (
+                  FALSE
+                )
+              )
+            )
+            AND (
+              (
+                faultspec_status IN (500)
+              ) OR (
+                faultspec_status BETWEEN 506 AND 599
+              )
+            )
+          )
+          OR (
+            (
+              (
+                faultspec_status BETWEEN 100 AND 206
+              )
+              OR (
+                faultspec_status BETWEEN 208 AND 599
+              )
+            )
+            AND (
+              faultspec_slot_code IS NULL
+            )
+            AND (
+              (
+                faultspec_status BETWEEN 500 AND 501
+              )
+              OR (
+                faultspec_status BETWEEN 505 AND 599
+              )
+            )
+          )
+        )
+        OR (
+          (
+            faultspec_unrouted OR (
+              faultspec_code IS NULL AND faultspec_blind
+            )
+          )
+          OR (
+            (
+              (
                 (
                   faultspec_status IN (500)
                 ) OR (
                   faultspec_status BETWEEN 506 AND 599
                 )
               )
-            )
-            OR (
-              (
-                faultspec_surface = 'api'
-              )
-              AND (
-                faultspec_slot_code IS NULL
-              )
-              AND (
+              OR (
                 (
                   faultspec_status BETWEEN 500 AND 501
                 )
@@ -343,70 +368,77 @@ WITH source_rows AS (
                   faultspec_status BETWEEN 505 AND 599
                 )
               )
-            ),
-            FALSE
+            )
+            AND (
+              faultspec_blind
+            )
           )
         )
-      ),
-      FALSE
+        THEN TRUE
+        ELSE FALSE
+      END
     ) AS breaks_service_no_crash,
-    COALESCE(
-      (
-        faultspec_error
-      )
-      AND (
-        (
-          faultspec_blind
-        )
-        OR (
-          COALESCE(
+    (
+      faultspec_error
+    )
+    AND (
+      CASE
+        WHEN (
+          (
             (
               (
-                faultspec_surface = 'api'
+                faultspec_status BETWEEN 100 AND 206
               )
-              AND (
-                NOT faultspec_correlation_id IS NULL
+              OR (
+                faultspec_status BETWEEN 208 AND 599
               )
-              AND (
-                NOT (
+            )
+            AND (
+              NOT faultspec_correlation_id IS NULL
+            )
+            AND (
+              NOT (
+                (
                   (
                     (
-                      (
-                        faultspec_correlation_id RLIKE '^(?:[0-9A-Fa-f]{8,8}\\-[0-9A-Fa-f]{4,4}\\-7[0-9A-Fa-f]{3,3}\\-[8-9A-Ba-b][0-9A-Fa-f]{3,3}\\-[0-9A-Fa-f]{12,12})\\z'
-                      )
+                      faultspec_correlation_id RLIKE '^(?:[0-9A-Fa-f]{8,8}\\-[0-9A-Fa-f]{4,4}\\-7[0-9A-Fa-f]{3,3}\\-[8-9A-Ba-b][0-9A-Fa-f]{3,3}\\-[0-9A-Fa-f]{12,12})\\z'
                     )
-                    OR (
-                      (
-                        faultspec_correlation_id RLIKE '^(?:[0-7][0-9A-HJ-KM-NP-TV-Za-hj-km-np-tv-z]{25,25})\\z'
-                      )
+                  )
+                  OR (
+                    (
+                      faultspec_correlation_id RLIKE '^(?:[0-7][0-9A-HJ-KM-NP-TV-Za-hj-km-np-tv-z]{25,25})\\z'
                     )
                   )
                 )
               )
-            ),
-            FALSE
+            )
           )
         )
-      ),
-      FALSE
-    ) AS breaks_ids_format,
-    COALESCE(
-      (
-        faultspec_error
-      )
-      AND (
-        (
-          faultspec_blind
-        )
         OR (
-          COALESCE(
+          faultspec_unrouted OR (
+            faultspec_code IS NULL AND faultspec_blind
+          )
+        )
+        THEN TRUE
+        ELSE FALSE
+      END
+    ) AS breaks_ids_format,
+    (
+      faultspec_error
+    )
+    AND (
+      CASE
+        WHEN (
+          (
             (
-              faultspec_surface IN ('api')
+              faultspec_status BETWEEN 100 AND 206
             )
-            AND (
-              NOT faultspec_code IS NULL
+            OR (
+              faultspec_status BETWEEN 208 AND 599
             )
-            AND (
+          )
+          AND (
+            COALESCE(
               NOT (
                 faultspec_code IN (
                   'invalid_request',
@@ -426,224 +458,164 @@ WITH source_rows AS (
                   'serialization_failure',
                   'stale_read'
                 )
-              )
-            ),
-            FALSE
+              ),
+              faultspec_blind
+            )
           )
         )
-      ),
-      FALSE
-    ) AS breaks_code_declared,
-    COALESCE(
-      (
-        faultspec_error
-      )
-      AND (
-        (
-          faultspec_blind
-        )
         OR (
-          COALESCE(
+          faultspec_unrouted
+        )
+        THEN TRUE
+        ELSE FALSE
+      END
+    ) AS breaks_code_declared,
+    (
+      faultspec_error
+    )
+    AND (
+      CASE
+        WHEN (
+          (
             (
               (
-                faultspec_surface = 'api'
+                faultspec_status BETWEEN 100 AND 206
               )
-              AND (
-                (
-                  (
-                    faultspec_code IN ('invalid_request')
-                  )
-                  AND (
-                    (
-                      faultspec_status IN (401, 409, 412, 415, 422, 429)
+              OR (
+                faultspec_status BETWEEN 208 AND 599
+              )
+            )
+            AND (
+              COALESCE(
+                CASE
+                  WHEN CASE
+                    WHEN (
+                      faultspec_status IN (400)
+                    )
+                    THEN faultspec_code IN ('invalid_request', 'validation_failed')
+                    WHEN (
+                      faultspec_status IN (401)
+                    )
+                    THEN faultspec_code IN ('unauthenticated')
+                    WHEN (
+                      faultspec_status IN (402)
                     )
                     OR (
-                      faultspec_status BETWEEN 100 AND 399
+                      faultspec_status BETWEEN 405 AND 408
                     )
                     OR (
-                      faultspec_status BETWEEN 403 AND 404
+                      faultspec_status BETWEEN 410 AND 411
                     )
                     OR (
-                      faultspec_status BETWEEN 500 AND 599
-                    )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('validation_failed')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 399
+                      faultspec_status BETWEEN 413 AND 414
                     )
                     OR (
-                      faultspec_status BETWEEN 401 AND 599
-                    )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('unsupported_media_type')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 414
+                      faultspec_status BETWEEN 416 AND 421
                     )
                     OR (
-                      faultspec_status BETWEEN 416 AND 599
-                    )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('unauthenticated')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 400
+                      faultspec_status BETWEEN 423 AND 428
                     )
                     OR (
-                      faultspec_status BETWEEN 402 AND 599
+                      faultspec_status BETWEEN 430 AND 499
                     )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('forbidden', 'scope_insufficient')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 402
+                    THEN faultspec_code IN ('invalid_request')
+                    WHEN (
+                      faultspec_status IN (403)
                     )
-                    OR (
-                      faultspec_status BETWEEN 404 AND 599
+                    THEN faultspec_code IN ('forbidden', 'scope_insufficient')
+                    WHEN (
+                      faultspec_status IN (404)
                     )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('not_found')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 403
+                    THEN faultspec_code IN ('not_found')
+                    WHEN (
+                      faultspec_status IN (409)
                     )
-                    OR (
-                      faultspec_status BETWEEN 405 AND 599
+                    THEN faultspec_code IN ('conflict', 'already_exists')
+                    WHEN (
+                      faultspec_status IN (412)
                     )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('conflict', 'already_exists')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 408
+                    THEN faultspec_code IN ('stale_read')
+                    WHEN (
+                      faultspec_status IN (415)
                     )
-                    OR (
-                      faultspec_status BETWEEN 410 AND 599
+                    THEN faultspec_code IN ('unsupported_media_type')
+                    WHEN (
+                      faultspec_status IN (422)
                     )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('rate_limited')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 428
+                    THEN faultspec_code IN ('constraint_violation')
+                    WHEN (
+                      faultspec_status IN (429)
                     )
-                    OR (
-                      faultspec_status BETWEEN 430 AND 599
-                    )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('timeout', 'dependency_unavailable')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 501
+                    THEN faultspec_code IN ('rate_limited')
+                    WHEN (
+                      faultspec_status BETWEEN 500 AND 501
                     )
                     OR (
                       faultspec_status BETWEEN 505 AND 599
                     )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('internal_error')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 499
+                    THEN faultspec_code IN ('internal_error')
+                    WHEN (
+                      faultspec_status IN (502, 504)
                     )
-                    OR (
-                      faultspec_status BETWEEN 502 AND 504
+                    THEN faultspec_code IN ('timeout', 'dependency_unavailable')
+                    WHEN (
+                      faultspec_status IN (503)
                     )
+                    THEN faultspec_code IN ('timeout', 'dependency_unavailable', 'serialization_failure')
+                  END
+                  THEN FALSE
+                  ELSE faultspec_code IN (
+                    'invalid_request',
+                    'validation_failed',
+                    'unsupported_media_type',
+                    'unauthenticated',
+                    'forbidden',
+                    'scope_insufficient',
+                    'not_found',
+                    'conflict',
+                    'already_exists',
+                    'rate_limited',
+                    'timeout',
+                    'dependency_unavailable',
+                    'internal_error',
+                    'constraint_violation',
+                    'serialization_failure',
+                    'stale_read'
                   )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('constraint_violation')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 421
-                    )
-                    OR (
-                      faultspec_status BETWEEN 423 AND 599
-                    )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('serialization_failure')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 502
-                    )
-                    OR (
-                      faultspec_status BETWEEN 504 AND 599
-                    )
-                  )
-                )
-                OR (
-                  (
-                    faultspec_code IN ('stale_read')
-                  )
-                  AND (
-                    (
-                      faultspec_status BETWEEN 100 AND 411
-                    )
-                    OR (
-                      faultspec_status BETWEEN 413 AND 599
-                    )
-                  )
-                )
+                END,
+                faultspec_blind
               )
             )
-            OR (
+          )
+          OR (
+            (
               (
-                faultspec_surface = 'api'
+                faultspec_status BETWEEN 100 AND 206
               )
-              AND (
+              OR (
+                faultspec_status BETWEEN 208 AND 599
+              )
+            )
+            AND (
+              (
+                faultspec_status BETWEEN 100 AND 399
+              )
+            )
+            AND (
+              (
                 faultspec_slot_code IS NULL
+              ) OR (
+                faultspec_blind
               )
-              AND (
-                (
-                  faultspec_status BETWEEN 100 AND 399
-                )
-              )
-            ),
-            FALSE
+            )
           )
         )
-      ),
-      FALSE
+        OR (
+          faultspec_unrouted
+        )
+        THEN TRUE
+        ELSE FALSE
+      END
     ) AS breaks_code_status
   FROM error_rows
 ), named_rows AS (
