@@ -123,7 +123,8 @@ def _file(facts: RowFacts, settings: SqlSettings) -> SqlFile:
         *(
             dialect.translate(statement)
             for statement in (
-                _classified_view(facts, decisions, table),
+                _exchange_view(facts, decisions, table),
+                _classified_view(facts, decisions),
                 _combination_view(kind),
                 _odd_view(kind),
             )
@@ -151,7 +152,7 @@ def _file(facts: RowFacts, settings: SqlSettings) -> SqlFile:
 
 
 def _view_names(kind: str) -> list[str]:
-    return [f"{kind}_{end}" for end in ("classified", "combinations", "odd")]
+    return [f"{kind}_{end}" for end in ("exchanges", "classified", "combinations", "odd")]
 
 
 def _select(columns: Iterable[tuple[str, str]], source: str, *, keep: bool = True) -> str:
@@ -159,14 +160,26 @@ def _select(columns: Iterable[tuple[str, str]], source: str, *, keep: bool = Tru
     return f"SELECT {', '.join(['*', *listed] if keep else listed)} FROM {source}"
 
 
-def _classified_view(facts: RowFacts, decisions: tuple[SqlDecision, ...], table: str) -> str:
-    """The statement of the view with a row for each row of the table that is an exchange."""
+def _exchange_view(facts: RowFacts, decisions: tuple[SqlDecision, ...], table: str) -> str:
+    """The statement of the view with a row for each row of the table that is an exchange, and all
+    clauses but those of leaks: engines compile their expressions for each query of a view that has
+    them, whether the query reads them or not.
+    """
     kept = [*map(column, facts.columns)]
     source = _select(facts.source_columns(), _table_name(table), keep=False)
     source = source.replace("SELECT ", f"SELECT {', '.join(kept)}, ", 1)
-    flagged = [each for each in decisions if each.predicate is not None]
-    broken = [(each.column, each.predicate or FALSE) for each in flagged]
-    shown = [*kept, *_SHOWN, *(name for name, _ in broken), "faultspec_clauses"]
+    broken = [
+        (each.column, each.predicate)
+        for each in decisions
+        if each.predicate is not None and not _is_leak(each)
+    ]
+    searched = ("faultspec_blind", "faultspec_text", "faultspec_dressed")
+    shown = [
+        *kept,
+        *_SHOWN,
+        *(searched if any(map(_is_leak, decisions)) and searches_texts(facts) else ()),
+        *(name for name, _ in broken),
+    ]
     stages = {
         "source_rows": f"{source} WHERE {facts.is_of_kind()}",
         "read_rows": _select(facts.read_columns(), "source_rows"),
@@ -175,9 +188,30 @@ def _classified_view(facts: RowFacts, decisions: tuple[SqlDecision, ...], table:
         "slot_rows": _select((*facts.slot_columns(), *_text_columns(facts)), "fact_rows"),
         "error_rows": _select(_error_columns(facts), "slot_rows"),
         "clause_rows": _select(broken, "error_rows"),
-        "named_rows": _select((("faultspec_clauses", _clauses(flagged)),), "clause_rows"),
     }
     written = ", ".join(f"{name} AS ({query})" for name, query in stages.items())
+    return (
+        f"CREATE OR REPLACE VIEW {column(facts.kind.name + '_exchanges')} AS "
+        f"WITH {written} SELECT {', '.join(shown)} FROM clause_rows"
+    )
+
+
+def _is_leak(decision: SqlDecision) -> bool:
+    return decision.clause.address.startswith("leaks/")
+
+
+def _classified_view(facts: RowFacts, decisions: tuple[SqlDecision, ...]) -> str:
+    """The statement of the view with all clauses of each exchange."""
+    kept = [*map(column, facts.columns)]
+    flagged = [each for each in decisions if each.predicate is not None]
+    leaks = [(each.column, each.predicate or FALSE) for each in flagged if _is_leak(each)]
+    exchanges = column(facts.kind.name + "_exchanges")
+    stages = {
+        "leak_rows": _select(leaks, exchanges),
+        "named_rows": _select((("faultspec_clauses", _clauses(flagged)),), "leak_rows"),
+    }
+    written = ", ".join(f"{name} AS ({query})" for name, query in stages.items())
+    shown = [*kept, *_SHOWN, *(each.column for each in flagged), "faultspec_clauses"]
     return (
         f"CREATE OR REPLACE VIEW {column(facts.kind.name + '_classified')} AS "
         f"WITH {written} SELECT {', '.join(shown)} FROM named_rows"

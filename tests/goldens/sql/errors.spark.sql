@@ -2,7 +2,8 @@
 --
 -- Views of the table logs.errors, for spark:
 --
---   errors_classified    an exchange of the table a row, with a column for each clause
+--   errors_exchanges     an exchange of the table a row, and each clause but leaks: for counts
+--   errors_classified    the same with leaks, and the names of the clauses
 --   errors_combinations  the errors by surface, status, code, flag, shape and clauses
 --   errors_odd           a few errors of each combination, for `faultspec audit`
 --
@@ -57,7 +58,7 @@
 --
 -- All errors of the surface batch are left to the judge: its answers have several errors.
 
-CREATE OR REPLACE VIEW `errors_classified` AS
+CREATE OR REPLACE VIEW `errors_exchanges` AS
 WITH source_rows AS (
   SELECT
     `http_status`,
@@ -618,13 +619,42 @@ WITH source_rows AS (
       END
     ) AS breaks_code_status
   FROM error_rows
+)
+SELECT
+  `http_status`,
+  `endpoint`,
+  `code`,
+  `correlation_id`,
+  faultspec_service,
+  faultspec_time,
+  faultspec_surface,
+  faultspec_method,
+  faultspec_path,
+  faultspec_status,
+  faultspec_code,
+  faultspec_flag,
+  faultspec_shape,
+  faultspec_error,
+  faultspec_read,
+  breaks_surface_known,
+  breaks_service_no_crash,
+  breaks_ids_format,
+  breaks_code_declared,
+  breaks_code_status
+FROM clause_rows;
+
+CREATE OR REPLACE VIEW `errors_classified` AS
+WITH leak_rows AS (
+  SELECT
+    *
+  FROM `errors_exchanges`
 ), named_rows AS (
   SELECT
     *,
     TRIM(
       CASE WHEN breaks_surface_known THEN 'surface/known ' ELSE '' END || CASE WHEN breaks_service_no_crash THEN 'service/no-crash ' ELSE '' END || CASE WHEN breaks_ids_format THEN 'ids/format ' ELSE '' END || CASE WHEN breaks_code_declared THEN 'code/declared ' ELSE '' END || CASE WHEN breaks_code_status THEN 'code/status ' ELSE '' END
     ) AS faultspec_clauses
-  FROM clause_rows
+  FROM leak_rows
 )
 SELECT
   `http_status`,
