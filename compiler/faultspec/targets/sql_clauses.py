@@ -166,15 +166,21 @@ _FAMILIES = {
 }
 
 
-# Rows that are left to the judge, by what a clause reads of them.
-
-#: A code that SQL reads is that of the judge, or the judge reads none.
-_LEFT_WITHOUT_CODE = "faultspec_unrouted OR (faultspec_code IS NULL AND faultspec_blind)"
-
-#: A body has no part in the clause.
-_LEFT_WITHOUT_HEADERS = "faultspec_unrouted OR (faultspec_header_names IS NULL AND faultspec_blind)"
+# Rows that are left to the judge, by what a clause reads of them. Conditions on bodies are written
+# out: an engine may work out a column for all rows before it decides which of them need it.
 
 _UNROUTED = "faultspec_unrouted"
+
+
+def _left_without_code(facts: RowFacts) -> str:
+    """A code that SQL reads is that of the judge, or the judge reads none."""
+    hidden = all_true(("faultspec_code IS NULL", facts.hides_body()))
+    return any_true((_UNROUTED, hidden))
+
+
+def _left_without_headers(facts: RowFacts) -> str:
+    """The body has no part in the clause."""
+    return any_true((_UNROUTED, facts.hides_headers()))
 
 
 # Codes.
@@ -202,7 +208,7 @@ def _judge_declared(facts: RowFacts) -> Predicate | None:
     if not _has_code(facts):
         return None
     closed = [each.surface.name for each in facts.readable if each.surface.codes is not None]
-    undeclared = f"COALESCE(NOT ({_is_declared(facts)}), faultspec_blind)"
+    undeclared = f"COALESCE(NOT ({_is_declared(facts)}), {is_true(facts.hides_body())})"
     return _code_predicate(facts, all_true((facts.is_on(closed), undeclared)), _UNROUTED)
 
 
@@ -234,13 +240,13 @@ def _judge_operation(facts: RowFacts) -> Predicate | None:
     if _is_owned(facts) == FALSE:
         return _code_predicate(facts, all_true((sql, "faultspec_method IS NOT NULL")))
     note = "A code of an operation is left to the judge."
-    return Predicate(sql, exact=False, note=note, left=_LEFT_WITHOUT_CODE)
+    return Predicate(sql, exact=False, note=note, left=_left_without_code(facts))
 
 
-def _code_predicate(facts: RowFacts, sql: str, left: str = _LEFT_WITHOUT_CODE) -> Predicate:
+def _code_predicate(facts: RowFacts, sql: str, left: str | None = None) -> Predicate:
     """A predicate about the code. In a body that repeats a member there is none for the judge."""
     note = "Exact where `faultspec_read` is true." if facts.has_body else ""
-    return Predicate(sql, note=note, left=left)
+    return Predicate(sql, note=note, left=left or _left_without_code(facts))
 
 
 def _judge_code_status(facts: RowFacts) -> Predicate | None:
@@ -252,13 +258,13 @@ def _judge_code_status(facts: RowFacts) -> Predicate | None:
         by_code.setdefault(wrong, []).append(name)
         exact = exact and sure
         # The judge may read no code where SQL reads one.
-        unread = any_true((facts.lacks_code(), "faultspec_blind"))
+        unread = any_true((facts.lacks_code(), facts.is_unread()))
         bare = _bare(facts, claim, "code/status")
         conditions.append(all_true((facts.is_on([name]), bare, unread)))
     if not _has_code(facts):
         return _code_predicate(facts, any_true(conditions), "faultspec_blind")
     wrongs = [
-        all_true((facts.is_on(names), f"COALESCE({wrong}, faultspec_blind)"))
+        all_true((facts.is_on(names), f"COALESCE({wrong}, {is_true(facts.hides_body())})"))
         for wrong, names in by_code.items()
     ]
     sql = any_true((*wrongs, *conditions))
@@ -363,7 +369,7 @@ def _judge_crash(facts: RowFacts) -> Predicate | None:
     ]
     # The judge may read no code where SQL reads one.
     unknown = any_true((unknown, *(_bare(facts, claim, CRASH) for claim in facts.readable)))
-    left = any_true((_LEFT_WITHOUT_CODE, all_true((unknown, "faultspec_blind"))))
+    left = any_true((_left_without_code(facts), all_true((unknown, facts.is_unread()))))
     return _code_predicate(facts, any_true((by_code, by_status, *bare)), left)
 
 
@@ -399,7 +405,7 @@ def _judge_flag(facts: RowFacts) -> Predicate | None:
     )
     if exact:
         return _code_predicate(facts, sql)
-    return Predicate(sql, exact=False, note=_FACTS_NOTE, left=_LEFT_WITHOUT_CODE)
+    return Predicate(sql, exact=False, note=_FACTS_NOTE, left=_left_without_code(facts))
 
 
 def _judge_fixed(facts: RowFacts) -> Predicate | None:
@@ -426,7 +432,7 @@ def _judge_fixed(facts: RowFacts) -> Predicate | None:
         all_true((present, wrong, is_among("faultspec_code", wires)))
         for (present, wrong), wires in codes.items()
     )
-    return Predicate(sql, exact=False, note=_FIXED_NOTE, left=_LEFT_WITHOUT_CODE)
+    return Predicate(sql, exact=False, note=_FIXED_NOTE, left=_left_without_code(facts))
 
 
 _FIXED_NOTE = "A value that no declaration has is one of `envelope/types`."
@@ -469,7 +475,7 @@ def _judge_media_type(facts: RowFacts) -> Predicate | None:
         sound = is_true(all_true((facts.header_is_plain("Content-Type"), matches)))
         conditions.append(all_true((facts.is_on([claim.surface.name]), f"NOT ({sound})")))
     sql = all_true(("faultspec_header_names IS NOT NULL", any_true(conditions)))
-    return Predicate(sql, exact=False, note=_MEDIA_TYPE_NOTE, left=_LEFT_WITHOUT_HEADERS)
+    return Predicate(sql, exact=False, note=_MEDIA_TYPE_NOTE, left=_left_without_headers(facts))
 
 
 _MEDIA_TYPE_NOTE = (
@@ -514,7 +520,7 @@ def _judge_ids(facts: RowFacts) -> Predicate | None:
     sql = any_true(conditions)
     if exact:
         return _code_predicate(facts, sql)
-    return Predicate(sql, exact=False, note=_FORMAT_NOTE, left=_LEFT_WITHOUT_CODE)
+    return Predicate(sql, exact=False, note=_FORMAT_NOTE, left=_left_without_code(facts))
 
 
 _FORMAT_NOTE = "A format that no expression decides, and one inside a value, are left to the judge."
@@ -623,7 +629,7 @@ def _judge_header(facts: RowFacts, name: str) -> Predicate | None:
         all_true((given, any_true(conditions))),
         exact=False,
         note=_HEADER_NOTE,
-        left="faultspec_blind" if reads_error else _LEFT_WITHOUT_HEADERS,
+        left="faultspec_blind" if reads_error else _left_without_headers(facts),
     )
 
 

@@ -230,7 +230,7 @@ class RowFacts:
         """Name and expression of what decides an error, and whether SQL can judge it."""
         yield "faultspec_error", self._errors()
         yield "faultspec_unrouted", is_true(self._is_unrouted())
-        yield "faultspec_blind", is_true(any_true((self._is_unrouted(), self._is_unread())))
+        yield "faultspec_blind", is_true(any_true((self._is_unrouted(), self.is_unread())))
 
     @cached_property
     def slots(self) -> tuple[str, ...]:
@@ -493,10 +493,28 @@ class RowFacts:
         ]
         return any_true(map(is_true, conditions))
 
-    def _is_unread(self) -> str:
+    def hides_body(self) -> str:
+        """Whether the judge may read the body as JSON where SQL does not."""
+        conditions = [self.hides_headers()]
+        if self.has_headers:
+            name = self._header("Content-Encoding")
+            conditions.append(self.matches("faultspec_headers", f'"{name}"{_SPACE}:'))
+        if self.has_body:
+            body = "faultspec_body"
+            conditions.append(
+                f"NOT FS_IS_JSON(faultspec_json) AND {self.matches(body, _VALUE_START)}"
+            )
+        return any_true(conditions)
+
+    def hides_headers(self) -> str:
+        """Whether the headers are in a form that SQL does not read."""
+        return self.matches("faultspec_headers", rf"^{_SPACE}\[") if self.has_headers else FALSE
+
+    def is_unread(self) -> str:
         """Whether the judge must read the body or the headers of the row."""
         conditions = [
-            "faultspec_method = 'HEAD' OR faultspec_status IN (204, 304) OR faultspec_status < 200"
+            "faultspec_method = 'HEAD' OR faultspec_status IN (204, 304) OR faultspec_status < 200",
+            self.hides_body(),
         ]
         if self.has_body:
             body = "faultspec_body"
@@ -507,11 +525,9 @@ class RowFacts:
                 self.matches(body, "[0-9]{255}"),
                 *(self.matches(body, pattern) for pattern in self.dialect.lenient),
                 self._has_odd_escapes(body),
-                f"NOT FS_IS_JSON(faultspec_json) AND {self.matches(body, _VALUE_START)}",
             ]
         if self.has_headers:
-            conditions += [self.header_is_present("Content-Encoding"), self._is_cut()]
-            conditions.append(self.matches("faultspec_headers", rf"^{_SPACE}\["))
+            conditions.append(self._is_cut())
         return any_true(map(is_true, conditions))
 
     def _is_cut(self) -> str:

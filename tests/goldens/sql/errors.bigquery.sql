@@ -343,8 +343,8 @@ WITH source_rows AS (
         )
         OR (
           (
-            faultspec_unrouted OR (
-              faultspec_code IS NULL AND faultspec_blind
+            (
+              faultspec_unrouted
             )
           )
           OR (
@@ -366,7 +366,15 @@ WITH source_rows AS (
               )
             )
             AND (
-              faultspec_blind
+              (
+                CASE
+                  WHEN faultspec_method = 'HEAD'
+                  OR faultspec_status IN (204, 304)
+                  OR faultspec_status < 200
+                  THEN TRUE
+                  ELSE FALSE
+                END
+              )
             )
           )
         )
@@ -410,8 +418,8 @@ WITH source_rows AS (
           )
         )
         OR (
-          faultspec_unrouted OR (
-            faultspec_code IS NULL AND faultspec_blind
+          (
+            faultspec_unrouted
           )
         )
         THEN TRUE
@@ -454,7 +462,7 @@ WITH source_rows AS (
                   'stale_read'
                 )
               ),
-              faultspec_blind
+              FALSE
             )
           )
         )
@@ -578,7 +586,7 @@ WITH source_rows AS (
                     'stale_read'
                   )
                 END,
-                faultspec_blind
+                FALSE
               )
             )
           )
@@ -599,8 +607,17 @@ WITH source_rows AS (
             AND (
               (
                 faultspec_slot_code IS NULL
-              ) OR (
-                faultspec_blind
+              )
+              OR (
+                (
+                  CASE
+                    WHEN faultspec_method = 'HEAD'
+                    OR faultspec_status IN (204, 304)
+                    OR faultspec_status < 200
+                    THEN TRUE
+                    ELSE FALSE
+                  END
+                )
               )
             )
           )

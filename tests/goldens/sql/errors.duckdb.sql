@@ -339,8 +339,8 @@ WITH source_rows AS (
         )
         OR (
           (
-            faultspec_unrouted OR (
-              faultspec_code IS NULL AND faultspec_blind
+            (
+              faultspec_unrouted
             )
           )
           OR (
@@ -362,7 +362,15 @@ WITH source_rows AS (
               )
             )
             AND (
-              faultspec_blind
+              (
+                CASE
+                  WHEN faultspec_method = 'HEAD'
+                  OR faultspec_status IN (204, 304)
+                  OR faultspec_status < 200
+                  THEN TRUE
+                  ELSE FALSE
+                END
+              )
             )
           )
         )
@@ -406,8 +414,8 @@ WITH source_rows AS (
           )
         )
         OR (
-          faultspec_unrouted OR (
-            faultspec_code IS NULL AND faultspec_blind
+          (
+            faultspec_unrouted
           )
         )
         THEN TRUE
@@ -450,7 +458,7 @@ WITH source_rows AS (
                   'stale_read'
                 )
               ),
-              faultspec_blind
+              FALSE
             )
           )
         )
@@ -574,7 +582,7 @@ WITH source_rows AS (
                     'stale_read'
                   )
                 END,
-                faultspec_blind
+                FALSE
               )
             )
           )
@@ -595,8 +603,17 @@ WITH source_rows AS (
             AND (
               (
                 faultspec_slot_code IS NULL
-              ) OR (
-                faultspec_blind
+              )
+              OR (
+                (
+                  CASE
+                    WHEN faultspec_method = 'HEAD'
+                    OR faultspec_status IN (204, 304)
+                    OR faultspec_status < 200
+                    THEN TRUE
+                    ELSE FALSE
+                  END
+                )
               )
             )
           )

@@ -369,8 +369,8 @@ WITH source_rows AS (
         )
         OR (
           (
-            faultspec_unrouted OR (
-              faultspec_code IS NULL AND faultspec_blind
+            (
+              faultspec_unrouted
             )
           )
           OR (
@@ -392,7 +392,15 @@ WITH source_rows AS (
               )
             )
             AND (
-              faultspec_blind
+              (
+                CASE
+                  WHEN faultspec_method = 'HEAD'
+                  OR faultspec_status IN (204, 304)
+                  OR faultspec_status < 200
+                  THEN TRUE
+                  ELSE FALSE
+                END
+              )
             )
           )
         )
@@ -437,8 +445,8 @@ WITH source_rows AS (
           )
         )
         OR (
-          faultspec_unrouted OR (
-            faultspec_code IS NULL AND faultspec_blind
+          (
+            faultspec_unrouted
           )
         )
         THEN TRUE
@@ -481,7 +489,7 @@ WITH source_rows AS (
                   'stale_read'
                 )
               ),
-              faultspec_blind
+              FALSE
             )
           )
         )
@@ -605,7 +613,7 @@ WITH source_rows AS (
                     'stale_read'
                   )
                 END,
-                faultspec_blind
+                FALSE
               )
             )
           )
@@ -626,8 +634,17 @@ WITH source_rows AS (
             AND (
               (
                 faultspec_slot_code IS NULL
-              ) OR (
-                faultspec_blind
+              )
+              OR (
+                (
+                  CASE
+                    WHEN faultspec_method = 'HEAD'
+                    OR faultspec_status IN (204, 304)
+                    OR faultspec_status < 200
+                    THEN TRUE
+                    ELSE FALSE
+                  END
+                )
               )
             )
           )

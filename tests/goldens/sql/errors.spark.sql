@@ -348,8 +348,8 @@ WITH source_rows AS (
         )
         OR (
           (
-            faultspec_unrouted OR (
-              faultspec_code IS NULL AND faultspec_blind
+            (
+              faultspec_unrouted
             )
           )
           OR (
@@ -371,7 +371,15 @@ WITH source_rows AS (
               )
             )
             AND (
-              faultspec_blind
+              (
+                CASE
+                  WHEN faultspec_method = 'HEAD'
+                  OR faultspec_status IN (204, 304)
+                  OR faultspec_status < 200
+                  THEN TRUE
+                  ELSE FALSE
+                END
+              )
             )
           )
         )
@@ -416,8 +424,8 @@ WITH source_rows AS (
           )
         )
         OR (
-          faultspec_unrouted OR (
-            faultspec_code IS NULL AND faultspec_blind
+          (
+            faultspec_unrouted
           )
         )
         THEN TRUE
@@ -460,7 +468,7 @@ WITH source_rows AS (
                   'stale_read'
                 )
               ),
-              faultspec_blind
+              FALSE
             )
           )
         )
@@ -584,7 +592,7 @@ WITH source_rows AS (
                     'stale_read'
                   )
                 END,
-                faultspec_blind
+                FALSE
               )
             )
           )
@@ -605,8 +613,17 @@ WITH source_rows AS (
             AND (
               (
                 faultspec_slot_code IS NULL
-              ) OR (
-                faultspec_blind
+              )
+              OR (
+                (
+                  CASE
+                    WHEN faultspec_method = 'HEAD'
+                    OR faultspec_status IN (204, 304)
+                    OR faultspec_status < 200
+                    THEN TRUE
+                    ELSE FALSE
+                  END
+                )
               )
             )
           )
