@@ -184,7 +184,7 @@ def _exchange_view(facts: RowFacts, decisions: tuple[SqlDecision, ...], table: s
         "source_rows": f"{source} WHERE {facts.is_of_kind()}",
         "read_rows": _select(facts.read_columns(), "source_rows"),
         "surface_rows": _select(facts.surface_columns(), "read_rows"),
-        "fact_rows": _select(facts.fact_columns(), "surface_rows"),
+        "fact_rows": _select((*facts.fact_columns(), *facts.member_columns()), "surface_rows"),
         "slot_rows": _select((*facts.slot_columns(), *_text_columns(facts)), "fact_rows"),
         "error_rows": _select(_error_columns(facts), "slot_rows"),
         "clause_rows": _select(broken, "error_rows"),

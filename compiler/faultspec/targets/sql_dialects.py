@@ -77,12 +77,11 @@ _DUCKDB: Mapping[str, Spelling] = {
         f"THEN {a[0]} END"
     ),
     "is_json": lambda a: f"COALESCE(json_valid({a[0]}), FALSE)",
-    # A text that begins with a letter is a string, unless it is a constant. A list of one names
-    # the text: a filter repeats the expression of a column wherever it has the column.
+    "text": lambda a: f"TRY(json_extract_string({a[0]}, {a[1]}))",
+    # A text that begins with a letter is a string, unless it is a constant.
     "string": lambda a: (
-        f"list_transform([TRY(json_extract_string({a[0]}, {a[1]}))], lambda x: "
-        f"CASE WHEN x BETWEEN '_' AND 'z~' AND x NOT IN ('true', 'false') THEN x "
-        f"WHEN TRY(json_type({a[0]}, {a[1]})) = 'VARCHAR' THEN x END)[1]"
+        f"CASE WHEN {a[0]} BETWEEN '_' AND 'z~' AND {a[0]} NOT IN ('true', 'false') THEN {a[0]} "
+        f"WHEN TRY(json_type({a[1]}, {a[2]})) = 'VARCHAR' THEN {a[0]} END"
     ),
     "boolean": lambda a: (
         f"CASE WHEN TRY(json_type({a[0]}, {a[1]})) = 'BOOLEAN' "
@@ -105,9 +104,9 @@ _POSTGRES: Mapping[str, Spelling] = {
     "is_whole": lambda _: "FALSE",
     "whole": lambda _: "CAST(NULL AS INTEGER)",
     "is_json": lambda a: f"({a[0]} IS NOT NULL)",
+    "text": lambda a: f"({a[0]} #>> {_keys(a[1])})",
     "string": lambda a: (
-        f"CASE WHEN json_typeof({a[0]} #> {_keys(a[1])}) = 'string' "
-        f"THEN {a[0]} #>> {_keys(a[1])} END"
+        f"CASE WHEN json_typeof({a[1]} #> {_keys(a[2])}) = 'string' THEN {a[0]} END"
     ),
     "boolean": lambda a: (
         f"CASE WHEN json_typeof({a[0]} #> {_keys(a[1])}) = 'boolean' "
@@ -130,9 +129,10 @@ _SPARK: Mapping[str, Spelling] = {
     "is_whole": lambda a: f"typeof({a[0]}) IN ('tinyint', 'smallint', 'int', 'bigint')",
     "whole": lambda a: f"TRY_CAST({a[0]} AS INTEGER)",
     "is_json": lambda a: f"({a[0]} IS NOT NULL)",
+    "text": lambda a: f"try_variant_get({a[0]}, {a[1]}, 'string')",
     "string": lambda a: (
-        f"CASE WHEN schema_of_variant(try_variant_get({a[0]}, {a[1]}, 'variant')) = 'STRING' "
-        f"THEN try_variant_get({a[0]}, {a[1]}, 'string') END"
+        f"CASE WHEN schema_of_variant(try_variant_get({a[1]}, {a[2]}, 'variant')) = 'STRING' "
+        f"THEN {a[0]} END"
     ),
     "boolean": lambda a: (
         f"CASE WHEN schema_of_variant(try_variant_get({a[0]}, {a[1]}, 'variant')) = 'BOOLEAN' "
@@ -155,9 +155,9 @@ _BIGQUERY: Mapping[str, Spelling] = {
     "is_whole": lambda _: "FALSE",
     "whole": lambda _: "CAST(NULL AS INT64)",
     "is_json": lambda a: f"({a[0]} IS NOT NULL)",
+    "text": lambda a: f"JSON_VALUE({a[0]}, {a[1]})",
     "string": lambda a: (
-        f"CASE WHEN JSON_TYPE(JSON_QUERY({a[0]}, {a[1]})) = 'string' "
-        f"THEN JSON_VALUE({a[0]}, {a[1]}) END"
+        f"CASE WHEN JSON_TYPE(JSON_QUERY({a[1]}, {a[2]})) = 'string' THEN {a[0]} END"
     ),
     "boolean": lambda a: (
         f"CASE WHEN JSON_TYPE(JSON_QUERY({a[0]}, {a[1]})) = 'boolean' "

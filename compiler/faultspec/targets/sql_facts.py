@@ -255,6 +255,17 @@ class RowFacts:
         }
         return tuple(sorted(found))
 
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        """The paths of the slots in bodies, each once."""
+        paths = (self._path_of(claim, slot) for claim in self.readable for slot in self.slots)
+        return tuple(dict.fromkeys(path for path in paths if path is not None))
+
+    def member_columns(self) -> Iterator[tuple[str, str]]:
+        """Name and expression of the text of each member of a body that is a slot."""
+        for number, path in enumerate(self._paths if self.has_body else ()):
+            yield f"faultspec_member_{number}", f"FS_TEXT(faultspec_json, {sql_text(path)})"
+
     def slot_columns(self) -> Iterator[tuple[str, str]]:
         """Name and expression of the text in each slot; NULL for a value of another type."""
         for slot in self.slots:
@@ -577,7 +588,10 @@ class RowFacts:
         if not self.has_body:
             return f"faultspec_slot_{slot}" if slot in self.kind.slots else None
         path = self._path_of(claim, slot)
-        return None if path is None else f"FS_STRING(faultspec_json, {sql_text(path)})"
+        if path is None:
+            return None
+        member = f"faultspec_member_{self._paths.index(path)}"
+        return f"FS_STRING({member}, faultspec_json, {sql_text(path)})"
 
     def _path_of(self, claim: Claim, slot: str, key: str | None = None) -> str | None:
         places = slot_places(claim.envelopes[0].shape).get(slot, ())
