@@ -671,7 +671,36 @@ def _breaks_rules(rules: tuple[HeaderRule, ...], facts: RowFacts) -> str:
     for rule in rules:
         sound.append(_keeps_form(rule, value, facts))
     wrong = f"{present} AND NOT ({is_true(all_true(sound))})"
-    return wrong if presence == "optional" else any_true((f"NOT ({present})", wrong))
+    broken = wrong if presence == "optional" else any_true((f"NOT ({present})", wrong))
+    simple = _simple_value(rules, facts)
+    if simple is None:
+        return broken
+    return f"CASE WHEN {facts.header_is_once(name, simple)} THEN FALSE ELSE {is_true(broken)} END"
+
+
+def _simple_value(rules: tuple[HeaderRule, ...], facts: RowFacts) -> str | None:
+    """An expression of values without quotes that surely keep the one rule of a header, which an
+    engine finds sooner than it takes a value out; None if there is none.
+    """
+    (rule, *others) = rules
+    if others or rule.value is not None or (rule.equals is not None and not _is_echo(rule, facts)):
+        return None
+    if rule.token and not rule.format and not re.search(_ODD_DIRECTIVE, rule.token.lower()):
+        return f"[ \\t]*{_either_case(rule.token)}[ \\t]*"
+    if rule.token or not _PLAIN_FORMATS.issuperset(rule.format):
+        return None
+    syntax = facts.dialect.syntax
+    found = [_format_expression(name, syntax)[0] for name in rule.format]
+    end = text_end(syntax)
+    parts = [each.removeprefix("^").removesuffix(end) for each in found if each is not None]
+    return f"(?:{'|'.join(parts)})" if parts else None
+
+
+#: Directives with arguments, and one that may contradict another.
+_ODD_DIRECTIVE = r'["\\=]|public'
+
+#: Formats whose texts have no quotes.
+_PLAIN_FORMATS = frozenset({"uuid", "uuid4", "uuid7", "ulid", "ksuid", "retry-after"})
 
 
 def _keeps_form(rule: HeaderRule, value: str, facts: RowFacts) -> str:
@@ -688,7 +717,7 @@ def _keeps_form(rule: HeaderRule, value: str, facts: RowFacts) -> str:
         # A list of directives without arguments, none of which contradicts another.
         end = text_end(facts.dialect.syntax)
         found = facts.matches(f"LOWER({value})", f"(?:^|,)[ \\t]*{token}[ \\t]*(?:,|{end})")
-        others = facts.matches(f"LOWER({value})", '["\\\\=]|public')
+        others = facts.matches(f"LOWER({value})", _ODD_DIRECTIVE)
         parts += [found, f"NOT {others}"]
     if rule.equals is not None and not _is_echo(rule, facts):
         slot = f"faultspec_{rule.equals}"

@@ -326,10 +326,17 @@ class RowFacts:
         header = self._header(name)
         value = rf'(?:"[^"\\]*"|-?[0-9.]+){_SPACE}[,\}}]'
         once = self.matches("faultspec_header_names", f'"{header}"{_SPACE}:{_SPACE}{value}')
-        twice = self.matches(
-            "faultspec_header_names", f'"{header}"{_SPACE}:(?:.|[\\r\\n])*"{header}"{_SPACE}:'
-        )
-        return f"{once} AND NOT {twice}"
+        return f"{once} AND NOT {self._header_is_repeated(name)}"
+
+    def header_is_once(self, name: str, value: str) -> str:
+        """Whether the header has one value, a text that matches ``value``, which has no quotes."""
+        pattern = f'"{self._header(name)}"{_SPACE}:{_SPACE}"{value}"'
+        found = self.matches("faultspec_header_names", pattern)
+        return f"{found} AND NOT {self._header_is_repeated(name)}"
+
+    def _header_is_repeated(self, name: str) -> str:
+        header = f'"{self._header(name)}"{_SPACE}:'
+        return self.matches("faultspec_header_names", f"{header}(?:.|[\\r\\n])*{header}")
 
     def header_value(self, name: str) -> str:
         """The value of a plain header; empty if it is missing."""
