@@ -1,5 +1,6 @@
 """Laws of the views of the target `sql`: they select what the judge finds."""
 
+import json
 import os
 import re
 from collections import Counter
@@ -247,6 +248,38 @@ def test_spark_selects_what_the_judge_finds(tmp_path: Path) -> None:
             )
             assert [*differences(one, rows, classified)] == []
             assert sums_up(classified, combinations, odd)
+
+
+def test_a_count_reads_the_columns_that_it_asks_for() -> None:
+    """DuckDB scans a table for a count by status with the statuses of errors as the filter, and
+    reads no other column; a count by code reads the body too.
+    """
+    import duckdb
+
+    one = named_case(FLAGSHIP, WHOLE.name)
+    columns = {"faultspec_status": {"status"}, "faultspec_code": {"status", "body"}}
+    with duckdb.connect() as database:
+        database.execute(
+            "CREATE TABLE whole AS SELECT 400 + i AS status, '/a' AS url, 'GET' AS method, "
+            "'{}' AS headers, '{}' AS body, 'http' AS kind, i AS n FROM range(10) AS numbers(i)"
+        )
+        database.execute(one.script)
+        for name, read in columns.items():
+            query = f"SELECT {name}, COUNT(*) FROM whole_exchanges WHERE faultspec_error GROUP BY 1"
+            ((_, plan),) = database.execute(f"EXPLAIN (FORMAT json) {query}").fetchall()
+            scans = [*_scans(json.loads(plan))]
+            (projected,) = (scan["Projections"] for scan in scans)
+            names = {projected} if isinstance(projected, str) else {*projected}
+            assert names | {"status"} == read
+            assert not re.search(r'"name": "FILTER', plan)
+
+
+def _scans(plan: Any) -> Iterator[Mapping[str, Any]]:
+    """What each scan of a table says of itself."""
+    for node in plan if isinstance(plan, list) else [plan]:
+        if "SCAN" in node["name"].upper():
+            yield node["extra_info"]
+        yield from _scans(node["children"])
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -156,7 +156,7 @@ class RowFacts:
         """Name and expression of what is taken from the table."""
         status = self.value(self.kind.status)
         first = f"CAST({self.find(status, '^ ?([1-5][0-9][0-9])')} AS INTEGER)"
-        yield "faultspec_status", self._by_type_of_status("FS_WHOLE({})", first)
+        yield "faultspec_status", self._choose_by_type("FS_WHOLE({})", first)
         yield "faultspec_url", self.value(self.kind.url)
         yield "faultspec_verb", self.value(self.kind.method)
         yield "faultspec_route", self.value(self.kind.route)
@@ -171,7 +171,7 @@ class RowFacts:
         """Whether a row of the table is a record of the kind, with the status of an answer."""
         return all_true(
             (
-                self._by_type_of_status(
+                self._choose_by_type(
                     f"FS_WHOLE({{}}) BETWEEN {_STATUSES[0]} AND {_STATUSES[-1]}",
                     self.matches(self.value(self.kind.status), self._status),
                 ),
@@ -183,7 +183,7 @@ class RowFacts:
             )
         )
 
-    def _by_type_of_status(self, whole: str, text: str) -> str:
+    def _choose_by_type(self, whole: str, text: str) -> str:
         """An expression of the status: ``whole`` if its column, which stands for `{}`, has whole
         numbers, which an engine reads faster than their texts; ``text`` if it has others.
         """
@@ -580,9 +580,9 @@ class RowFacts:
         """The text in a slot of an error on a readable surface; NULL for a value of
         another type."""
         found = ((claim, self._slot_on(claim, slot)) for claim in self.readable)
-        return self._by_surface(found)
+        return self._choose_by_surface(found)
 
-    def _by_surface(self, found: Iterable[tuple[Claim, str | None]]) -> str:
+    def _choose_by_surface(self, found: Iterable[tuple[Claim, str | None]]) -> str:
         """An expression for the surfaces that have one; NULL on others."""
         surfaces: dict[str, list[str]] = {}
         for claim, expression in found:
@@ -616,7 +616,7 @@ class RowFacts:
             found = f"FS_INNER({text}, {sql_text(f'$.{key}')})" if key else text
             return f"CASE WHEN LOWER({found}) IN ('true', 'false') THEN LOWER({found}) END"
         paths = ((claim, self._path_of(claim, slot, key)) for claim in self.readable)
-        return self._by_surface(
+        return self._choose_by_surface(
             (claim, None if path is None else f"FS_BOOLEAN(faultspec_json, {sql_text(path)})")
             for claim, path in paths
         )

@@ -2,7 +2,7 @@
 --
 -- Views of the table logs.errors, for spark:
 --
---   errors_exchanges     an exchange of the table a row, and each clause but leaks: for counts
+--   errors_exchanges     an exchange a row, and each clause but leaks: for counts
 --   errors_classified    the same with leaks, and the names of the clauses
 --   errors_combinations  the errors by surface, status, code, flag, shape and clauses
 --   errors_odd           a few errors of each combination, for `faultspec audit`
