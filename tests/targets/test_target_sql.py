@@ -275,7 +275,7 @@ def test_a_count_reads_the_columns_that_it_asks_for() -> None:
 
 
 def _scans(plan: Any) -> Iterator[Mapping[str, Any]]:
-    """What each scan of a table says of itself."""
+    """The facts of each scan of a table in a plan."""
     for node in plan if isinstance(plan, list) else [plan]:
         if "SCAN" in node["name"].upper():
             yield node["extra_info"]
