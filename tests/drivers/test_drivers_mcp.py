@@ -16,7 +16,7 @@ import pytest
 
 from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.mcp import McpDriver, ToolAnswer
-from faultspec_conformance.drivers.processes import count_session
+from faultspec_conformance.drivers.processes import find_left
 from miniatures.serve import serving
 from paths import ROOT
 from support.services import service
@@ -186,9 +186,9 @@ def test_a_process_that_misbehaves_is_ended(habit: str, kind: str, words: str) -
     assert (answer.kind, words in answer.reason) == (kind, True), answer.reason
     assert time.monotonic() - began < 6
     deadline = time.monotonic() + 5
-    while count_session(leader) and time.monotonic() < deadline:
+    while find_left(leader, "NO=MARK") and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert count_session(leader) == 0
+    assert find_left(leader, "NO=MARK") == ()
 
 
 def test_other_output_of_a_process_is_counted() -> None:

@@ -24,7 +24,7 @@ CALLS = frozenset(
         *("inbound", "new_id", "tools", "samples"),
         "key_rule",
         # They wait, or start a new session of the protocol, as a request does.
-        *("linger", "reset", "wait", "restart", "begin_session", "read_sinks"),
+        *("linger", "reset", "wait", "restart", "open_session", "read_sinks"),
         *("take_step", "post_step", "post_call", "collect_step"),
     }
 )

@@ -79,8 +79,9 @@ class Editor:
         if method == "exit":
             if "exit-ignored" in SINS:
                 return
-            if "exit-child" in SINS:
-                subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+            if SINS & {"exit-child", "exit-daemon"}:
+                sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+                subprocess.Popen(sleep, start_new_session="exit-daemon" in SINS)
             clean = self.state == "ended"
             sys.stdout.flush()
             raise SystemExit(3 if "exit-code" in SINS else 0 if clean else 1)

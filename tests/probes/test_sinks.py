@@ -36,7 +36,7 @@ codes:
 """
 
 PEER = r"""
-import json, sys
+import json, os, sys, time
 habit, path = sys.argv[1:]
 trace = 'Traceback (most recent call last):\n  File "/srv/a.py", line 1, in f\nKeyError: 1'
 for line in sys.stdin:
@@ -53,24 +53,33 @@ for line in sys.stdin:
     if text:
         with open(path, "a") as log:
             log.write(text + "\n")
+        if habit == "rotates":
+            os.replace(path, f"{path}.{time.monotonic_ns()}")
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": data}), flush=True)
 """
 
 
-def judge(folder: Path, habit: str, only: str = "surface/repeated") -> Report:
+def judge(
+    folder: Path,
+    habit: str,
+    only: str | None = "surface/repeated",
+    *,
+    sink: str = "engine.jsonl",
+    text: str = TAXONOMY,
+) -> Report:
     """The report of a run against an engine that logs its errors in the way of the habit."""
-    taxonomy = read(TAXONOMY, "engine.yaml").taxonomy
+    taxonomy = read(text, "engine.yaml").taxonomy
     assert taxonomy is not None
     (folder / "peer.py").write_text(PEER)
     (folder / "engine.jsonl").write_text('{"error": {"kind": "of an earlier run"}}\n')
     command = json.dumps([sys.executable, "peer.py", habit, "engine.jsonl"])
-    text = f"""
+    written = f"""
 target: {{stdio: {command}}}
-sinks: {{log: engine.jsonl}}
+sinks: {{log: {sink}}}
 provoke: {{full: {{request: ask, params: {{}}}}}}
 limits: {{writes: true}}
 """
-    (folder / "conformance.yaml").write_text(text)
+    (folder / "conformance.yaml").write_text(written)
     found = read_config(str(folder / "conformance.yaml"), {})
     assert found.target is not None, found.diagnostics
     report = run(found.target, taxonomy, RunOptions(only=only))
@@ -82,6 +91,7 @@ limits: {{writes: true}}
     ("habit", "clause"),
     [
         ("logs", None),
+        ("rotates", None),
         ("never", "surface/repeated"),
         ("other", "surface/repeated"),
         ("leaks", "leaks/stack-trace"),
@@ -106,6 +116,34 @@ def test_a_log_in_which_nothing_can_be_read_fails_the_run(tmp_path: Path) -> Non
     assert exit_code(report.result) != 0
 
 
+def test_a_folder_as_a_sink_is_named(tmp_path: Path) -> None:
+    """A folder in place of a log fails the run, and the service is not blamed."""
+    (tmp_path / "folder").mkdir()
+    result = judge(tmp_path, "logs", sink="folder").result
+    assert any("is not a regular file" in reason for reason in result.not_run)
+    assert not result.findings
+
+
+def test_a_sink_that_is_missing_is_named(tmp_path: Path) -> None:
+    """Where an error did not come, the finding says that its log does not exist."""
+    found = judge(tmp_path, "logs", sink="missing.jsonl").result.findings
+    assert found
+    assert all("missing.jsonl does not exist" in each.finding.message for each in found)
+
+
+def test_a_log_without_an_error_of_its_surface_fails_the_run(tmp_path: Path) -> None:
+    """If the service had errors, and no record of its log is one by `error_when`, the run says so:
+    a level that is spelt otherwise would look judged.
+    """
+    text = TAXONOMY.replace(", repeats: engine", "").replace(
+        "{transport: log, error_when: {present: /error}",
+        "{transport: log, error_when: {present: /fatal}",
+    )
+    report = judge(tmp_path, "logs", None, text=text)
+    assert any("none is an error by `error_when`" in each for each in report.result.not_run)
+    assert exit_code(report.result) != 0
+
+
 def test_a_file_is_read_from_where_the_run_began(tmp_path: Path) -> None:
     """Whole lines alone, each once; a file that is replaced or cut is read from its beginning, and
     a pipe is never opened.
@@ -125,6 +163,12 @@ def test_a_file_is_read_from_where_the_run_began(tmp_path: Path) -> None:
     (tmp_path / "new").write_text("new\nnewer\n")
     (tmp_path / "new").replace(path)
     assert sink.read_appended() == b"new\nnewer\n"
+    with path.open("a") as stream:
+        stream.write("last\n")
+    path.rename(tmp_path / "moved")
+    assert sink.read_appended() == b"last\n"
+    path.write_text("again\n")
+    assert sink.read_appended() == b"again\n"
     missing = SinkFile(str(tmp_path / "later.log"))
     (tmp_path / "later.log").write_text("first\n")
     assert missing.read_appended() == b"first\n"

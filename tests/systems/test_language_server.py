@@ -32,6 +32,7 @@ BROKEN = {
     "logs": "rpc/output",
     "exit-code": "rpc/end",
     "exit-child": "rpc/end",
+    "exit-daemon": "rpc/end",
     "uncancelled": "provoke/code",
     "not-busy": "provoke/code",
     "no-progress": "provoke/expected",

@@ -418,18 +418,26 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
         ("revision", where, "mcp", "MCP servers"),
     ):
         if transport != own and key in holder:
-            place: Place = (key,) if holder is data else ("target", key)
-            report(place, f"`{key}` belongs to {services}")
-    for name in ("resources", "skip", "sweep", "audit", "paths"):
-        if transport != "http" and name in data:
-            report((name,), f"`{name}` belongs to services over HTTP")
-    if transport != "http" and "openapi" in where:
-        report(("target", "openapi"), "`openapi` belongs to services over HTTP")
+            report((key,) if holder is data else ("target", key), f"`{key}` belongs to {services}")
+    if "command" in where and isinstance(where.get(transport), list):
+        line = f"`command` starts a service at an address; `{transport}` is a command itself"
+        report(("target", "command"), line)
+    if transport != "http":
+        for place in _keys_of_http(data, where):
+            report(place, f"`{place[-1]}` belongs to services over HTTP")
     if transport == "stdio":
         for name, node in children(data, "identities"):
             if isinstance(node, dict) and "headers" in node:
                 place = ("identities", name, "headers")
                 report(place, "a service on standard streams receives no headers", "remove them")
+
+
+def _keys_of_http(data: Node, where: Node) -> Iterator[Place]:
+    for name in ("resources", "skip", "sweep", "audit", "paths"):
+        if name in data:
+            yield (name,)
+    if "openapi" in where:
+        yield ("target", "openapi")
 
 
 def _read_command(context: ReadingContext, node: Node, place: Place, key: str) -> tuple[str, ...]:

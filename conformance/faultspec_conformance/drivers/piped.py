@@ -7,13 +7,14 @@ import signal
 import subprocess
 import threading
 import time
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from faultspec.language.values import shorten
 from faultspec_conformance.drivers import Framing
 from faultspec_conformance.drivers.framing import Garbled, Stray, frame_message, read_messages
-from faultspec_conformance.drivers.processes import count_session, keep_end
+from faultspec_conformance.drivers.processes import LeftProcess, find_left, keep_end
 
 #: Seconds for a process to end after its input was closed, and again after SIGTERM; and the same
 #: once the time of the run is spent.
@@ -45,16 +46,17 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a process ended by itself. ``code``: its exit code; None: it runs. ``left``: processes
-    of its session that run.
+    """How a process ended by itself. ``code``: its exit code; None: it runs. ``left``: the programs
+    that it has started and that run.
     """
 
     code: int | None
-    left: int
+    left: tuple[str, ...]
 
 
 class PipedProcess:
-    """A running command in a session of its own. Creating it may raise OSError.
+    """A running command in a session of its own. Creating it may raise OSError. A variable of its
+    environment marks what it starts.
 
     ``stray``: the first outputs besides the messages; ``strays``: how many there are.
     """
@@ -72,8 +74,11 @@ class PipedProcess:
         self._over: Ended | Garbled | None = None
         self._stderr = b""
         self._closing = threading.Event()
+        name, value = "FAULTSPEC_PROCESS", uuid.uuid4().hex
+        self._mark = f"{name}={value}"
         self._process = subprocess.Popen(
             command,
+            env={**os.environ, name: value},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -123,7 +128,8 @@ class PipedProcess:
         """Wait for the process to end by itself."""
         self._wait_for_end(seconds)
         code = self._process.poll()
-        return Ending(code, 0 if code is None else count_session(self._process.pid))
+        left = () if code is None else self._find_left()
+        return Ending(code, tuple(sorted(one.name for one in left)))
 
     def describe_end(self, seconds: float) -> str:
         """Why no message can come any more: how the process ended, with the last line of its
@@ -163,6 +169,9 @@ class PipedProcess:
         finally:
             self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
             process.wait()
+            for left in self._find_left():
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(left.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
         # A process that left the session may hold the streams open.
         last = time.monotonic() + LAST
         for thread in (self._reader, self._writer, self._listener):
@@ -171,6 +180,9 @@ class PipedProcess:
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
+
+    def _find_left(self) -> tuple[LeftProcess, ...]:
+        return find_left(self._process.pid, self._mark)
 
     def _wait_for_end(self, seconds: float) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):

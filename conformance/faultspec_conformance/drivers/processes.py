@@ -188,17 +188,36 @@ def wait_until_listening(started: Running, url: str, seconds: float) -> None:
         time.sleep(_RECONNECT_SECONDS)
 
 
-def count_session(leader: int) -> int:
-    """The running processes of the session that a process began, as Linux lists them; elsewhere
-    0.
+@dataclass(frozen=True, slots=True)
+class LeftProcess:
+    """A process that another one has started, and that runs. ``name``: that of its program."""
+
+    pid: int
+    name: str
+
+
+def find_left(leader: int, mark: str) -> tuple[LeftProcess, ...]:
+    """The running processes of the session that a process began, and those with a variable
+    ``mark`` of their environment, whatever session they have begun, as Linux lists them. Elsewhere
+    none.
     """
-    running = 0
+    found = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
             # proc(5): the name stands in parentheses; state, parent, group and session follow it.
-            fields = entry.read_text().rpartition(")")[2].split()
-            running += int(fields[3]) == leader and fields[0] not in ("Z", "X")
-    return running
+            head, _, tail = entry.read_text().rpartition(")")
+            fields = tail.split()
+            is_left = int(fields[3]) == leader or _has_variable(entry.parent, mark)
+            if is_left and fields[0] not in ("Z", "X") and int(entry.parent.name) != leader:
+                found.append(LeftProcess(int(entry.parent.name), head.partition("(")[2]))
+    return tuple(found)
+
+
+def _has_variable(process: Path, mark: str) -> bool:
+    """Whether the environment with which a process began has a variable, as ``NAME=value``."""
+    with suppress(OSError):
+        return mark.encode() in (process / "environ").read_bytes().split(b"\0")
+    return False
 
 
 def _end(process: "subprocess.Popen[bytes]", grace: float) -> None:

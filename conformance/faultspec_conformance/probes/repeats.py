@@ -7,6 +7,7 @@ time may take until the end of the run.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from faultspec.contract.model import Contract
@@ -15,30 +16,36 @@ from faultspec.judge.collector import quote_pointer
 from faultspec.judge.decode import decode_answer
 from faultspec.judge.match_envelope import context_of, match_envelope
 from faultspec.language.model import Surface, Taxonomy
-from faultspec.language.values import are_equal, show
+from faultspec.language.values import are_equal, shorten, show
 from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import resolve
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
-from faultspec_conformance.session.observations import NotRun
+from faultspec_conformance.session.observations import Note, NotRun
+from faultspec_conformance.session.sinks import Sink
 
 _CLAUSE = "surface/repeated"
 
 #: Seconds that the probe waits for notifications after the last answer, and of each wait.
 GRACE, _MOMENT = 1.0, 0.1
 
+#: Characters of a line of a log that a message quotes.
+_QUOTED = 80
+
 #: Slots that callers act on. Others may differ from carrier to carrier, such as the time of
 #: sending.
 _ACTED_ON = frozenset({"code", "boundary", "domain", "retriable", "status", "actions"})
 
 
-def repeated_errors(session: Session) -> Iterator[Outcome | NotRun]:
+def repeated_errors(session: Session) -> Iterator[Outcome | NotRun | Note]:
     """Check that each error came once more; wait for those that have not come yet."""
     surfaces = session.taxonomy.surfaces.values()
     repeaters = [surface for surface in surfaces if surface.repeats]
-    written = {sink.surface for sink in session.sinks}
     session.read_sinks()
+    written = {sink.surface for sink in session.sinks}
+    unreadable = {sink.surface for sink in session.sinks if not sink.is_readable}
+    repeaters = [surface for surface in repeaters if surface.name not in unreadable]
     repeating = [
         surface for surface in repeaters if surface.transport == "event" or surface.name in written
     ]
@@ -56,8 +63,15 @@ def repeated_errors(session: Session) -> Iterator[Outcome | NotRun]:
         return
 
     def check_all() -> list[Outcome]:
-        exchanges = session.observations.exchanges
-        return list(check_repeated(session.contract, repeating, exchanges, session.unkept))
+        return list(
+            check_repeated(
+                session.contract,
+                repeating,
+                session.observations.exchanges,
+                session.unkept,
+                remarks=_remarks(session),
+            )
+        )
 
     waited = 0.0
     while session.observations.ended is None and waited < GRACE:
@@ -73,19 +87,51 @@ def repeated_errors(session: Session) -> Iterator[Outcome | NotRun]:
     yield from _check_sinks(session)
 
 
-def _check_sinks(session: Session) -> Iterator[Outcome | NotRun]:
+def _check_sinks(session: Session) -> Iterator[Outcome | NotRun | Note]:
     """Check that each sink had records that can be read."""
-    repeaters = {name for name, each in session.taxonomy.surfaces.items() if each.repeats}
+    surfaces = session.taxonomy.surfaces
     for sink in session.sinks:
         number, place = sink.unread.total(), f"the sink of `{sink.surface}`, {sink.path}"
-        reasons = "; ".join(sink.unread)
-        if number and not sink.records:
+        reasons, repeats = "; ".join(sink.unread), surfaces[sink.surface].repeats
+        if sink.problem is not None and not sink.records:
+            yield NotRun(f"{place}, {sink.problem}")
+        elif number and not sink.records:
             yield NotRun(f"{place}, has {number} lines, of which none can be read: {reasons}")
-        elif number:
+        elif number and repeats:
             reason = f"{number} lines of {place}, cannot be read: {reasons}"
             yield Outcome(_CLAUSE, "undecided", reason)
-        elif not sink.records and sink.surface not in repeaters:
+        elif number:
+            yield Note(f"{number} lines of {place}, cannot be read: {reasons}")
+        elif not sink.records and not repeats:
             yield NotRun(f"nothing was appended to {place}")
+        if sink.records and not sink.errors and not repeats and _has_logged_code(session, sink):
+            which = f"{sink.records} records, of which none is an error by `error_when`"
+            yield NotRun(f"{place}, has {which} of the surface, though the service had errors")
+
+
+def _has_logged_code(session: Session, sink: Sink) -> bool:
+    """Whether the service answered an error whose code the surface of a sink has."""
+    listed = session.taxonomy.surfaces[sink.surface].codes
+    return any(
+        seen.judgement.is_error
+        and seen.code is not None
+        and seen.exchange.transport != "log"
+        and (listed is None or seen.code in listed)
+        for seen in session.observations.exchanges
+    )
+
+
+def _remarks(session: Session) -> Mapping[str, str]:
+    """The reasons for which an error may not have come in a sink, by surface."""
+    found = {}
+    for sink in session.sinks:
+        number = sink.unread.total()
+        if sink.problem is not None:
+            found[sink.surface] = f"; {sink.path} {sink.problem}"
+        elif number:
+            first = shorten(sink.first_unread.decode("utf-8", "replace"), _QUOTED)
+            found[sink.surface] = f"; {number} lines there cannot be read, the first is {first!r}"
+    return found
 
 
 def check_repeated(
@@ -93,10 +139,13 @@ def check_repeated(
     repeating: Iterable[Surface],
     exchanges: Sequence[Observation],
     unkept: int = 0,
+    *,
+    remarks: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Outcome]:
     """Check the exchanges of a run, in order, against the surfaces that repeat others.
 
-    ``unkept``: unsolicited messages that were not kept.
+    ``unkept``: unsolicited messages that were not kept. ``remarks``: by surface, what may explain
+    that an error is missing, after a semicolon.
     """
     for surface in repeating:
         origins = tuple(_origins(contract.taxonomy, surface))
@@ -142,7 +191,8 @@ def check_repeated(
                 yield not_exercised(_CLAUSE, reason)
             else:
                 message = f"`{surface.name}` repeats every error, and {answer} did not come there"
-                yield failed(_CLAUSE, f"{message} within {GRACE:g} s", answer, level=level)
+                message += f" within {GRACE:g} s{remarks.get(surface.name, '')}"
+                yield failed(_CLAUSE, message, answer, level=level)
 
 
 def _unchecked_outcome(surface: Surface, reason: str) -> Outcome:

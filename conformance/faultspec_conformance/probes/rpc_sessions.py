@@ -10,14 +10,12 @@ from faultspec.language.model import CallState
 from faultspec_conformance.config import ABSENT, SampleCall, SessionEnd
 from faultspec_conformance.config.context import texts_in
 from faultspec_conformance.config.requests import NAMES
-from faultspec_conformance.drivers import Framing
 from faultspec_conformance.drivers.jsonrpc import Message
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import UNJUDGED, CallSession, PostedCall, RpcSession
 from faultspec_conformance.session.observation import (
     Observation,
-    Unanswered,
     failed,
     has_code,
     not_exercised,
@@ -25,29 +23,19 @@ from faultspec_conformance.session.observation import (
     protocol_error,
 )
 from faultspec_conformance.session.observations import NotRun, ProbeResult, attempt
-from faultspec_conformance.session.placeholders import fill_in
+from faultspec_conformance.session.placeholders import fill_in, fill_in_text
 
 _STATE, _END, _OUTPUT = "rpc/state", "rpc/end", "rpc/output"
 
 #: The numbers of a call that did not begin, and that of params alone (JSON-RPC 2.0, section 5.1).
 _NOT_BEGUN, _PARAMS = (-32600, -32601, -32602), -32602
 
-#: The framings, each with the other one.
-_OTHER: Mapping[Framing, Framing] = {"lines": "content-length", "content-length": "lines"}
-
 _NO_PROCESS = "the suite did not start the service, so it has no session of its own"
 
 
 def begin(session: RpcSession) -> Iterator[ProbeResult]:
     """Take the first steps of the session. Nothing else is sent to a service that refuses one."""
-    try:
-        problem = session.begin_session()
-    except Unanswered as error:
-        problem = f"the session did not begin: {error}"
-        if isinstance(session.driver, Process) and error.no_answer.kind == "timeout":
-            framing = session.config.framing
-            problem += f"; is `framing: {framing}` right? The other one is `{_OTHER[framing]}`"
-        session.observations.end(problem)
+    problem = session.open_session()
     if problem is not None:
         yield NotRun(problem)
 
@@ -113,17 +101,16 @@ def _check_refusal(
     """Ask for a call that the state refuses."""
     method, written = call
     names = {used for _, text in texts_in(written, ()) for used in NAMES.findall(text)}
-    missing = sorted(name for name in names - saved.keys() if name != "unique" and ":" not in name)
-    if missing:
-        return not_exercised(_STATE, f"`{missing[0]}`, of the params of {method}, is not known")
-    params = fill_in(session.source, written, saved)
+    unknown = {name for name in names - saved.keys() if name != "unique" and ":" not in name}
+    made_up = {name: fill_in_text(session.source, "${unique}") for name in sorted(unknown)}
+    params = fill_in(session.source, written, {**saved, **made_up})
     answer = session.call(method, params, harmless=True, swift=True)
     if has_code(answer, state.otherwise):
         return passed(_STATE)
     name = f"{state.when} `{state.method}`"
     message = f"the service answered {answer} to {method} {name}"
-    if written is ABSENT and protocol_error(answer.json) == _PARAMS:
-        return not_exercised(_STATE, f"{message}, and the configuration has no params of {method}")
+    if (written is ABSENT or unknown) and protocol_error(answer.json) == _PARAMS:
+        return not_exercised(_STATE, f"{message}, and its params are not known then")
     line = f"{message}; expected {state.otherwise}"
     return failed(_STATE, line, answer, variant=f"{state.when} {state.method}")
 
@@ -208,7 +195,10 @@ def _check_end(session: RpcSession, end: SessionEnd) -> Iterator[Outcome]:
         message = f"the process still runs {end.seconds:g} s after {last}"
         yield failed(_END, message, seen, variant="runs")
     elif ended.left:
-        message = f"{ended.left} processes that the service started still run after {last}"
+        names, number = ", ".join(dict.fromkeys(ended.left)), len(ended.left)
+        which = "a process" if number == 1 else f"{number} processes"
+        message = f"{which} that the service started still run{'s' * (number == 1)} after {last}: "
+        message += names
         yield failed(_END, message, seen, variant="children")
     elif end.exit_code not in (None, ended.code):
         message = f"the exit code after {last} is {ended.code}; expected {end.exit_code}"

@@ -116,12 +116,12 @@ def run(
 
     Raises DeadlineReached if the result takes too long after the limit of seconds.
     """
-    if target.transport != "http":
-        return judge_calls(target, taxonomy, options)
     try:
         with run_upstreams(target) as around:
             if around.started is not None:
                 options.announce("process", around.started.process.pid)
+            if target.transport != "http":
+                return judge_calls(target, taxonomy, options)
             return judge_http(target, taxonomy, options, around.upstreams, started=around.started)
     except StartFailed as error:
         hint = error.hint or "check `target` and `upstreams` in the configuration"
@@ -362,6 +362,8 @@ def build_report(
     others.
     """
     session.observations.add(provokable(session))
+    for sink in session.sinks:
+        sink.close()
     if interrupted:
         session.observations.add([NotRun(INTERRUPTED)])
     return _build_report(session, known, options, base=base, flaky=flaky, interrupted=interrupted)

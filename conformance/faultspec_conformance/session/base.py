@@ -143,7 +143,9 @@ class Session:
         """Judge and record what the service has appended to its sinks."""
         for sink in self.sinks:
             for exchange in sink.read():
-                self.observations.record(Observation(exchange, judge(self.contract, exchange)))
+                judgement = judge(self.contract, exchange)
+                sink.errors += judgement.is_error and judgement.surface == sink.surface
+                self.observations.record(Observation(exchange, judgement))
 
     # ---- what probes found out
 

@@ -16,7 +16,7 @@ from faultspec.exchange.model import Canary, Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language.values import are_equal
 from faultspec_conformance.config import ABSENT, Identity, SampleCall, Step
-from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers import Framing, NoAnswer
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.results.model import Outcome
@@ -43,6 +43,9 @@ UNJUDGED = Judgement((), frozenset())
 #: A message without an answer is taken for ignored after this many times the time of the slowest
 #: answer, and after these seconds at least: a busy machine delays single answers.
 _TIMES_SLOWER, _SHORTEST_WAIT = 5.0, 1.0
+
+#: The framings, each with the other one.
+_OTHER: Mapping[Framing, Framing] = {"lines": "content-length", "content-length": "lines"}
 
 #: Seconds of one wait for notifications.
 _MOMENT = 0.1
@@ -166,6 +169,7 @@ class CallSession(Session):
 
     def record(self, exchange: Exchange, judgement: Judgement) -> Observation:
         """Record an exchange with its judgement."""
+        self.read_sinks()  # before a file is moved away
         observation = Observation(exchange, judgement)
         self.observations.record(observation)
         if exchange.transport != "event":
@@ -244,6 +248,20 @@ class RpcSession(CallSession):
             name, encode_message(notification(name, params)), due=False, harmless=harmless
         )
         return next(iter(self._exchange(message, self.caller, single=False)), None)
+
+    def open_session(self) -> str | None:
+        """Begin the session of the first process; return why nothing else is sent to the service.
+        A step without an answer may be one in the wrong framing.
+        """
+        try:
+            return self.begin_session()
+        except Unanswered as error:
+            problem = f"the session did not begin: {error}"
+            if isinstance(self.driver, Process) and error.no_answer.kind == "timeout":
+                framing = self.config.framing
+                problem += f"; is `framing: {framing}` right? The other one is `{_OTHER[framing]}`"
+            self.observations.end(problem)
+            return problem
 
     def begin_session(self, until: str | None = None) -> str | None:
         """Send the first steps of the session; return why the service is not ready for others.

@@ -446,6 +446,7 @@ class HttpSession(Session):
         correlation rules. ``entry``: its request in the log; None: the last one.
         """
         entry = entry or self.driver.latest
+        self.read_sinks()  # before a file is moved away
         if exchange.request_header("Host") is None:
             headers = (("Host", self.driver.host), *exchange.request.headers)
             exchange = replace(exchange, request=replace(exchange.request, headers=headers))

@@ -243,8 +243,9 @@ def run_upstreams(target: ServiceConfig) -> Iterator[Surroundings]:
     """
     with ExitStack() as stack:
         found, environment, started = {}, {}, None
+        address = target.http or target.jsonrpc or target.mcp
         if target.command:
-            refuse_taken_address(target.http, f"`target.command` in {target.path or 'the target'}")
+            refuse_taken_address(address, f"`target.command` in {target.path or 'the target'}")
         for config in target.upstreams:
             found[config.name] = upstream = ScriptedUpstream(config)
             try:
@@ -260,5 +261,5 @@ def run_upstreams(target: ServiceConfig) -> Iterator[Surroundings]:
             started = stack.enter_context(
                 run_process(target.command, environment, folder, target.limits.seconds)
             )
-            wait_until_listening(started, target.http, target.limits.seconds)
+            wait_until_listening(started, address, target.limits.seconds)
         yield Surroundings(found, started)
