@@ -28,6 +28,7 @@ from faultspec_conformance.faults.script import Schedule, Script, parse_fault, p
 from faultspec_conformance.faults.server import FaultServer, with_browsers
 from faultspec_conformance.faults.streams import StreamServer
 from paths import ROOT
+from support.command_line import faultspec
 
 EDITOR = ROOT / "tests" / "miniatures" / "editor-taxonomy.yaml"
 STEPS = ROOT / "examples" / "theodosia" / "taxonomy.yaml"
@@ -283,3 +284,70 @@ def test_the_handshake_and_notifications_are_left_alone() -> None:
     assert begun.fault is None
     assert server.answer(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}').body is None
     assert server.answer(call("tools/call", name="step")).fault is not None
+
+
+def test_a_number_of_the_protocol_is_a_fault() -> None:
+    """A call gets a number that the taxonomy lists, with its text, by a script or by itself; any
+    other number is refused.
+    """
+    server = CallServer(contract(), schedule("-32602,on=build"))
+    for message in (call("build"), call("~-32602/open"), call("open", **{"x-fault": "-32602"})):
+        body = server.answer(message).body
+        assert body is not None
+        assert json.loads(body)["error"]["code"] == -32602
+    refused = server.answer(call("open", **{"x-fault": "-31999"})).body
+    assert refused is not None
+    assert json.loads(refused)["error"]["code"] == REFUSED
+
+
+def test_results_are_those_of_the_file() -> None:
+    """A good answer has the result that is given for its method, or for its tool."""
+    handshake = {"capabilities": {"textDocumentSync": 1}}
+    server = CallServer(contract(), schedule(), {"initialize": handshake, "shutdown": None})
+    for method, result in (("initialize", handshake), ("shutdown", None), ("build", {"id": "1"})):
+        body = server.answer(call(method)).body
+        assert body is not None
+        assert json.loads(body)["result"] == result
+    tools = CallServer(contract(STEPS), schedule(), {"step": {"content": [], "isError": False}})
+    body = tools.answer(call("tools/call", name="step", arguments={})).body
+    assert body is not None
+    assert json.loads(body)["result"] == {"content": [], "isError": False}
+
+
+def test_a_tool_asks_for_a_fault_among_its_arguments() -> None:
+    """The caller of an MCP client can set the arguments of a tool alone."""
+    server = CallServer(contract(STEPS), schedule())
+    code = next(name for name, each in contract(STEPS).taxonomy.codes.items() if each.live)
+    asked = call("tools/call", name="step", arguments={"x-fault": code})
+    (called,) = server.answer(asked).calls
+    assert str(called.fault or called.refused).startswith((code, f"`{code}`"))
+
+
+@pytest.mark.parametrize("setting", ["status=503", "retry-after=2", "with=no_document"])
+def test_a_setting_of_http_is_refused_for_a_call(setting: str) -> None:
+    """A call by name has no status, no header and no list of errors: it is not played without."""
+    server = CallServer(contract(), schedule(f"busy,{setting},on=build"))
+    answer = server.answer(call("build"))
+    assert answer.body is not None
+    error = json.loads(answer.body)["error"]
+    assert error["code"] == REFUSED
+    assert setting.partition("=")[0] in error["message"]
+
+
+def test_exit_ends_a_language_server() -> None:
+    """After the notification `exit` of LSP, framed messages are not read any more."""
+    messages = [json.dumps({"jsonrpc": "2.0", "method": "exit"}).encode(), call("build")]
+    framed = b"".join(f"Content-Length: {len(each)}\r\n\r\n".encode() + each for each in messages)
+    assert stream(framed, framing="content-length") == b""
+    assert stream(b"\n".join((*messages, b""))) != b""
+
+
+@pytest.mark.parametrize("text", ["[", "[]", None])
+def test_wrong_results_are_named(text: str | None, tmp_path: Any) -> None:
+    """A file of results that is missing, not JSON or not an object is named, with exit code 2."""
+    path = tmp_path / "results.json"
+    if text is not None:
+        path.write_text(text)
+    done = faultspec("serve", str(EDITOR), "--results", str(path), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "results.json" in done.stderr

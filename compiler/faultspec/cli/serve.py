@@ -1,5 +1,6 @@
 """``faultspec serve``: a service that answers with declared errors, to test its clients."""
 
+import json
 import signal
 import sys
 import threading
@@ -69,6 +70,12 @@ if TYPE_CHECKING:
     "--openapi", type=click.Path(), help="An OpenAPI document, for the bodies of successes."
 )
 @click.option(
+    "--results",
+    "results_file",
+    type=click.Path(),
+    help="A JSON object with the results of calls by name, by method or tool.",
+)
+@click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
@@ -95,6 +102,7 @@ def command(
     probability: float,
     seed: int,
     openapi: str | None,
+    results_file: str | None,
     port: int,
     stdio: bool,
     framing: "Framing",
@@ -130,6 +138,7 @@ def command(
     wanted = [_read_fault(fault, declared) for fault in faults]
     if script_file is not None:
         wanted += _read_script(script_file, declared)
+    results = {} if results_file is None else _read_results(results_file)
     transports = {surface.transport for surface in declared.surfaces.values()}
     if stdio and transports.isdisjoint(script.BY_NAME):
         raise click.UsageError(
@@ -158,9 +167,11 @@ def command(
                 cast("IO[bytes]", sys.__stdin__.buffer),
                 cast("IO[bytes]", sys.__stdout__.buffer),
             )
-            StreamServer(CallServer(contract, schedule), streams, framing, log).run()
+            StreamServer(CallServer(contract, schedule, results), streams, framing, log).run()
             return 0
-        server = FaultServer(contract, schedule, description=description, on_served=log)
+        server = FaultServer(
+            contract, schedule, description=description, results=results, on_served=log
+        )
         with serving(with_browsers(server), port) as url:
             click.echo(url)
             threading.Event().wait()
@@ -183,6 +194,24 @@ def _read_fault(text: str, taxonomy: "Taxonomy") -> "Fault":
     if unknown is not None:
         raise click.BadParameter(unknown, param_hint="--fail")
     return fault
+
+
+def _read_results(path: str) -> dict[str, object]:
+    """The results of calls by name. Raises BadParameter with the file and the place."""
+    from faultspec.source.file import SourceError, read_bytes
+
+    try:
+        found = json.loads(read_bytes(path))
+    except SourceError as error:
+        raise click.BadParameter(str(error), param_hint="--results") from None
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(
+            f"{path}: it is not JSON: {error}", param_hint="--results"
+        ) from None
+    if not isinstance(found, dict):
+        problem = "it is not an object with a member for each method or tool"
+        raise click.BadParameter(f"{path}: {problem}", param_hint="--results")
+    return found
 
 
 def _read_script(path: str, taxonomy: "Taxonomy") -> "list[Fault]":

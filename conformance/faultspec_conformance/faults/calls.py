@@ -6,6 +6,7 @@ the bytes. MCP 2025-11-25 is offered, and any earlier revision that a client ask
 
 import json
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from faultspec.contract.model import Claim, Contract
@@ -27,6 +28,7 @@ from faultspec_conformance.faults.script import (
     Fault,
     Schedule,
     check_fault,
+    listed_number,
     parse_fault,
 )
 
@@ -46,8 +48,9 @@ _REVISION = "2025-11-25"
 _NAME = 100
 """Characters of a name in a refusal."""
 
-#: The member of params, and of `_meta` among them, that asks for a fault.
-_MEMBER = FAULT_HEADER.lower()
+#: The member of params that asks for a fault, and the members of them that may have it: what MCP
+#: leaves to extensions, and the arguments of a tool.
+_MEMBER, _INSIDE = FAULT_HEADER.lower(), ("_meta", "arguments")
 
 
 class Called(NamedTuple):
@@ -74,13 +77,21 @@ class MessageAnswer(NamedTuple):
 
 
 class CallServer:
-    """Answers messages by a script. Calls ask for faults by the member ``x-fault`` of params or of
-    `_meta` in them, or by a method or tool that begins with `~CODE/`.
+    """Answers messages by a script. Calls ask for faults by the member ``x-fault`` of params, or of
+    `_meta` or `arguments` in them, or by a method or tool that begins with `~CODE/`.
+
+    ``results``: those of good answers, by method or tool.
     """
 
-    def __init__(self, contract: Contract, schedule: Schedule) -> None:
+    def __init__(
+        self,
+        contract: Contract,
+        schedule: Schedule,
+        results: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
         self._contract = contract
         self._schedule = schedule
+        self._results = results
         self.serves_mcp = any(each.surface.transport == "mcp" for each in contract.claims)
 
     def answer(self, message: bytes, asked: str | None = None) -> MessageAnswer:
@@ -143,7 +154,10 @@ class CallServer:
 
     def _make_result(self, method: str, number: object, params: object) -> object:
         result: object = {"id": "1"}
-        if self.serves_mcp:
+        name = _tool_of(method, params) or method
+        if name in self._results:
+            result = self._results[name]
+        elif self.serves_mcp:
             known = self._mcp_result(method, params)
             if known is None:
                 return _error(number, _NO_METHOD, "Method not found")
@@ -195,6 +209,12 @@ class CallServer:
         self, name: str, number: object, fault: Fault, *, transport: Literal["jsonrpc", "mcp"]
     ) -> object:
         taxonomy = self._contract.taxonomy
+        ignored = [name for name, value in _OVER_HTTP.items() if getattr(fault, value)]
+        if ignored:
+            raise Unanswerable(f"`{ignored[0]}=` is for answers over HTTP, and {name} is a call")
+        listed = listed_number(fault.code, taxonomy)
+        if listed is not None:
+            return _error(number, *listed)
         # A tool call that its surface does not fail, the protocol may.
         for each in dict.fromkeys((transport, "jsonrpc")):
             exchange = Exchange(Request("POST", name), Response(None), each)
@@ -260,6 +280,9 @@ class CallServer:
                 yield body
 
 
+#: The settings of a fault that calls by name have no place for, by their names in it.
+_OVER_HTTP = {"status": "status", "retry-after": "retry_after", "with": "others"}
+
 #: Methods of MCP that a script fails only if it names them: without them there is no session.
 _HANDSHAKE = frozenset({"initialize", "ping", "tools/list", "server/discover"})
 
@@ -319,8 +342,8 @@ def _requested_fault(name: str, params: object) -> tuple[str | None, str]:
     if name.startswith(FAULT_SEGMENT) and "/" in name:
         segment, _, rest = name.partition("/")
         return segment.removeprefix(FAULT_SEGMENT), rest
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    for place in (params, meta):
+    inner = [params.get(key) for key in _INSIDE] if isinstance(params, dict) else []
+    for place in (params, *inner):
         written = place.get(_MEMBER) if isinstance(place, dict) else None
         if isinstance(written, str):
             return written, name

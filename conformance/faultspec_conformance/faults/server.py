@@ -2,8 +2,9 @@
 
 import re
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
@@ -90,13 +91,15 @@ class FaultServer:
         schedule: Schedule,
         *,
         description: Description | None = None,
+        results: Mapping[str, object] = MappingProxyType({}),
         route: Route | None = None,
         on_served: Callable[[Served], None] = lambda served: None,
     ) -> None:
         self.contract = contract
         self.schedule = schedule
         transports = {each.surface.transport for each in contract.claims}
-        self._calls = None if transports.isdisjoint(BY_NAME) else CallServer(contract, schedule)
+        by_name = not transports.isdisjoint(BY_NAME)
+        self._calls = CallServer(contract, schedule, results) if by_name else None
         self._has_http = "http" in transports
         self.description = description
         self.route = route

@@ -6,7 +6,12 @@ from contextlib import suppress
 from typing import IO
 
 from faultspec_conformance.drivers import Framing
-from faultspec_conformance.drivers.framing import Garbled, frame_message, read_messages
+from faultspec_conformance.drivers.framing import (
+    Garbled,
+    frame_message,
+    parse_message,
+    read_messages,
+)
 from faultspec_conformance.faults.calls import CallServer, MessageAnswer
 from faultspec_conformance.faults.script import Fault
 
@@ -41,6 +46,8 @@ class StreamServer:
                 if isinstance(message, Garbled):
                     self._log(f"the input cannot be read: {message}")
                     return
+                if self._framing == "content-length" and _is_exit(message):
+                    return
                 answer = self._server.answer(message)
                 for called in answer.calls:
                     self._log(str(called))
@@ -72,6 +79,12 @@ class StreamServer:
         with self._writing:
             self._output.write(frame_answer(answer.body, answer.fault, self._framing))
             self._output.flush()
+
+
+def _is_exit(message: bytes) -> bool:
+    """Whether a message is the notification that ends a language server (LSP 3.17)."""
+    value = parse_message(message)
+    return isinstance(value, dict) and value.get("method") == "exit" and "id" not in value
 
 
 def frame_answer(body: bytes | None, fault: Fault | None, framing: Framing) -> bytes:
