@@ -531,14 +531,21 @@ def test_a_body_that_was_cut_is_not_judged(tmp_path: Path) -> None:
 
 
 def test_lines_of_a_log_surface_are_judged_as_they_are(tmp_path: Path) -> None:
-    """Where the taxonomy says that errors stand in a log, the line is the error."""
+    """Where the taxonomy says that errors stand in a log, the line is the error. Lines that are not
+    errors, or cannot be read, are counted, with the surface and the rule.
+    """
     loaded = load(str(ROOT / "examples/keenbench/taxonomy.yaml"))
     assert loaded.taxonomy is not None
     bad = {"type": "system_event", "error": {"error_code": "no_such_code", "phase": "review"}}
-    path = log(tmp_path / "conversation.jsonl", {"type": "message", "text": "hello"}, bad)
+    other = {"type": "message", "text": "hello"}
+    path = log(tmp_path / "conversation.jsonl", other, bad, other, "banner")
     report = audit([str(path)], build_contract(loaded.taxonomy))
     assert {each.places for each in report.result.findings} == {(f"{path}:2",)}
     assert "code/declared" in {each.finding.clause for each in report.result.findings}
+    notes = " ".join(report.result.notes)
+    which = "not an error by `error_when` of the surface `conversation`"
+    assert f"skipped 2 records of {path}, the first at {path}:1: it is {which}" in notes
+    assert "not JSON: Expecting value; the file is the log of `conversation`" in notes
 
 
 BROKEN = ("{", "[]", "7", '{"kind": "access"', "\x00", "\ufeff", '{"a": 1}', "nonsense", '"' * 9)

@@ -166,6 +166,8 @@ class Accumulator:
         if facts is not None and not inner:
             self._recognizer.learn(facts, judgement, exchange.lacks)
         self._count_host(exchange, times)
+        if exchange.transport == "log" and not judgement.is_error and place is not None:
+            self._count_other_entry(exchange, place, times)
         found: list[Finding] = []
         for observation in (Observation(exchange, judgement, inner), *inner):
             for address in observation.judgement.exercised:
@@ -267,6 +269,13 @@ class Accumulator:
         self._unreadable += times * broken
         file = place.rpartition(":")[0]
         self._skipped.add(Skips(file, reason, times, place))
+
+    def _count_other_entry(self, exchange: Exchange, place: str, times: int) -> None:
+        """Count an entry of a log that its surface does not take for an error."""
+        claim = self.contract.claim(exchange)
+        if claim is not None:
+            reason = f"it is not an error by `error_when` of the surface `{claim.surface.name}`"
+            self._skipped.add(Skips(place.rpartition(":")[0], reason, times, place))
 
     def leave_out(self) -> None:
         """Count a record that is not in the sample."""

@@ -40,6 +40,7 @@ def read_log(
     """
     read_records = record_reader(contract)
     sink = _find_sink(name, contract)
+    owner = _describe_owner(sink, contract)
     for number, line in enumerate(read_lines(stream), before + 1):
         place = f"{name}:{number}"
         if line is None:
@@ -65,9 +66,8 @@ def read_log(
         if not found and problem is not None:
             # Only the last line has no end. Programs write other texts into logs too.
             is_cut = text.startswith(b"{") and not line.endswith(b"\n")
-            yield Skipped(
-                place, f"the file is truncated: {problem}" if is_cut else problem, ends=is_cut
-            )
+            reason = f"the file is truncated: {problem}" if is_cut else problem
+            yield Skipped(place, reason + owner, ends=is_cut)
         elif not found:
             yield from _read_other(text, value, contract, sink=sink, place=place)
 
@@ -140,6 +140,13 @@ def _find_sink(name: str, contract: Contract) -> str:
         if path.parts[-len(parts) :] == parts:
             return sink
     return next((sink for sink in sinks if PurePath(sink).name == path.parts[-1]), name)
+
+
+def _describe_owner(sink: str, contract: Contract) -> str:
+    """The surface whose log has this name, in words after a reason; empty without one."""
+    surfaces = contract.taxonomy.surfaces.items()
+    names = " and ".join(f"`{name}`" for name, surface in surfaces if surface.sink == sink)
+    return f"; the file is the log of {names}" if names else ""
 
 
 def _schemathesis_interactions(value: object) -> list[object] | None:
