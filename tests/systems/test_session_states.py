@@ -191,3 +191,12 @@ def test_a_command_starts_a_service_at_an_address(tmp_path: Path) -> None:
     assert report.result.requests > 1
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), timeout=1)
+
+
+@pytest.mark.parametrize(("text", "fails"), [("nothing is open", False), ("it is gone", True)])
+def test_a_recipe_by_name_expects_values(text: str, fails: bool, tmp_path: Path) -> None:
+    """The last answer of a recipe has the slots that it expects, over any transport."""
+    recipe = f"not_open: {{request: close, expect: {{slots: {{message: {text}}}}}}}"
+    report = judge(tmp_path, config=CONFIG.replace("provoke:\n", f"provoke:\n  {recipe}\n"))
+    assert failing(report) == ({"provoke/expected"} if fails else set())
+    assert report.result.clauses["provoke/expected"].occasions == 1

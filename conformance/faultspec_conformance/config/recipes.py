@@ -109,6 +109,10 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
     if status is None and steps:
         status = steps[-1].status
     _check_names(context, data, place)
+    if steps and all(step.notification for step in steps):
+        message = f"the recipe for `{code}` has notifications alone, which get no answer"
+        hint = "add a step that gets one, such as the call that shows what they did"
+        context.report("missing-key", place, message, hint=hint)
     if "surface" in data and status is None:
         message = f"the recipe for `{code}` names a surface and no status"
         context.report("missing-key", place, message, hint="add `status: 409`")
@@ -141,6 +145,10 @@ def _read_recipe(context: ReadingContext, code: str, data: Node, place: Place) -
     )
 
 
+#: What only an answer over HTTP can have.
+_EXPECTED_OVER_HTTP = ("status", "headers", "upstream_calls")
+
+
 def _report_http_keys(context: ReadingContext, data: Node, place: Place) -> None:
     """Report keys of a recipe that belong to another transport. Those of a call are reported with
     it.
@@ -148,11 +156,13 @@ def _report_http_keys(context: ReadingContext, data: Node, place: Place) -> None
     _report_foreign_keys(context, data, place, _RECIPE_KEYS)
     if context.transport == "http":
         return
-    own = ("expect", "action", "surface", "rendering", *(() if "request" in data else ("status",)))
-    for key in own:
-        if key in data:
-            message = f"`{key}` belongs to recipes over HTTP"
-            context.report("misplaced-key", (*place, key), message, hint="remove the key")
+    expect = child_mapping(data, "expect")
+    own = ("action", "surface", "rendering", *(() if "request" in data else ("status",)))
+    found = [(*place, key) for key in own if key in data]
+    found += [(*place, "expect", key) for key in _EXPECTED_OVER_HTTP if key in expect]
+    for at in found:
+        message = f"`{at[-1]}` belongs to recipes over HTTP"
+        context.report("misplaced-key", at, message, hint="remove the key")
 
 
 def _report_foreign_keys(
@@ -206,6 +216,10 @@ def _read_steps(context: ReadingContext, data: Node, place: Place) -> tuple[Step
     return tuple(steps)
 
 
+#: Keys of a step that are about its answer.
+_OF_ANSWERS = ("id", "wait", "save", "repeat", "may_fail")
+
+
 def _read_step(context: ReadingContext, data: Node, place: Place, *, is_last: bool = True) -> Step:
     repeat = child_mapping(data, "repeat")
     until, at_most = repeat.get("until"), repeat.get("at_most", _AT_MOST if repeat else 1)
@@ -215,6 +229,10 @@ def _read_step(context: ReadingContext, data: Node, place: Place, *, is_last: bo
         message = "`parallel` belongs to the last step of a recipe over HTTP, without `repeat`"
         context.report("misplaced-key", (*place, "parallel"), message, hint="remove the key")
     _report_foreign_keys(context, data, place, _STEP_KEYS)
+    for key in _OF_ANSWERS if data.get("notification") is True else ():
+        if key in data:
+            message = f"a notification gets no answer, so `{key}` has no meaning"
+            context.report("misplaced-key", (*place, key), message, hint="remove the key")
     status = data.get("status")
     return Step(
         call=read_call(context, data, place, in_recipe=True),

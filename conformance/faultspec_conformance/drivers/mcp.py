@@ -283,9 +283,11 @@ class McpDriver(Driver):
 
     def _describe_loss(self, request: Request, error: Exception) -> NoAnswer:
         """A request whose connection failed."""
+        cause = _cause(error)
+        if isinstance(cause, RuntimeError):  # the library refuses what the server offers
+            return NoAnswer(request, "closed", f"the handshake failed: {cause}")
         if self._processes:
             return NoAnswer(request, "closed", self._explain_end())
-        cause = _cause(error)
         refused = isinstance(cause, httpx2.ConnectError)
         text = f"{type(cause).__name__}: {cause}"
         return NoAnswer(request, "refused" if refused else "closed", text)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from faultspec.contract.crashes import may_fail
 from faultspec.judge.collector import join_or
 from faultspec_conformance.config import ABSENT, Recipe, SampleCall, Step
+from faultspec_conformance.probes.expectations import CLAUSE as _EXPECTED
+from faultspec_conformance.probes.expectations import compare_values, error_values
 from faultspec_conformance.probes.provoke import carry_out, report_unmet
 from faultspec_conformance.probes.states import await_state, reached_states
 from faultspec_conformance.results.model import Outcome
@@ -23,7 +25,7 @@ from faultspec_conformance.session.observations import NotRun, ProbeResult, atte
 from faultspec_conformance.session.placeholders import fill_in, fill_in_text
 from faultspec_conformance.session.saved import saved_values
 
-_CLAUSE, _EXPECTED = "provoke/code", "provoke/expected"
+_CLAUSE = "provoke/code"
 
 
 def samples(session: CallSession) -> Iterator[ProbeResult]:
@@ -108,6 +110,10 @@ def _provoke_code(
         yield from report_unmet(recipe, answers)
         return
     yield from _check_answers(session, recipe, answers)
+    for answer in (each for each in answers if has_code(each, recipe.code)):
+        expected = error_values(session, recipe, answer)
+        yield from compare_values(session, recipe, answer, expected, saved=saved)
+        break
     yield from _check_notifications(session, recipe, session.observations.exchanges[seen:])
 
 

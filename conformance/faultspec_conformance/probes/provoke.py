@@ -1,6 +1,5 @@
 """Recipes: configured requests that provoke a code, and the wait that a limit asks for."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -9,10 +8,11 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from faultspec.contract.crashes import may_fail
 from faultspec.judge.collector import join_or
 from faultspec.judge.renderings import find_renderings
-from faultspec.language.values import are_equal
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity, Parallel, Recipe, Step
 from faultspec_conformance.drivers.http import is_loopback_host
+from faultspec_conformance.probes.expectations import CLAUSE as _EXPECTED
+from faultspec_conformance.probes.expectations import compare_values, error_values
 from faultspec_conformance.probes.limit_scope import ask_outsider, check_again, check_scope
 from faultspec_conformance.probes.rate_limits import RateLimit, round_of
 from faultspec_conformance.probes.states import (
@@ -31,11 +31,9 @@ from faultspec_conformance.session.meanings import means_status
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
-    error_details,
     failed,
     not_exercised,
     passed,
-    slot_value,
     summary_line,
 )
 from faultspec_conformance.session.observations import (
@@ -50,7 +48,7 @@ from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import content_type, place_path
 from faultspec_conformance.session.saved import saved_values
 
-_CLAUSE, _RECOVERS, _EXPECTED = "provoke/code", "retry/recovers", "provoke/expected"
+_CLAUSE, _RECOVERS = "provoke/code", "retry/recovers"
 _PARALLEL, _UNTIL = "provoke/parallel", "retriable/until"
 
 #: The clauses of recipes that exhaust nothing.
@@ -545,15 +543,9 @@ def _check_expectation(
 
     ``before``: the number of calls that each upstream had got before the last request.
     """
-    expect, what = recipe.expect, f"the recipe for {recipe.code}"
-    observations = [seen for seen in (answer, *answer.inner) if seen.code == recipe.code]
-    seen = observations[0]
-    expected: dict[str, tuple[object, object]] = {}
-    for name, value in expect.slots.items():
-        expected[f"the slot `{name}`"] = value, slot_value(session.contract, seen, name)
-    details = error_details(session.contract, seen)
-    for name, value in expect.details.items():
-        expected[f"the detail `{name}`"] = value, details.get(name)
+    expect = recipe.expect
+    seen = next(each for each in (answer, *answer.inner) if each.code == recipe.code)
+    expected = dict(error_values(session, recipe, seen))
     for name, text in expect.headers.items():
         expected[f"the header `{name}`"] = text, answer.header(name)
     for name, count in expect.upstream_calls.items():
@@ -562,12 +554,4 @@ def _check_expectation(
             expected[f"the number of calls to `{name}`"] = count, calls
         else:
             yield not_exercised(_EXPECTED, f"`{name}` is not an upstream that the run attends")
-    for place, (value, found) in expected.items():
-        wanted = fill_in(session.source, value, saved)
-        if are_equal(wanted, found):
-            yield passed(_EXPECTED)
-        else:
-            # The value itself may be a secret of the service.
-            shown = "is missing" if found is None else "is another value"
-            line = f"{place} {shown}; expected {json.dumps(wanted)}"
-            yield failed(_EXPECTED, f"the service answered {answer} to {what}, but {line}", answer)
+    yield from compare_values(session, recipe, answer, expected, saved=saved)

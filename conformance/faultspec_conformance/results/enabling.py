@@ -51,6 +51,22 @@ _RECIPE = "provoke: {CODE: {request: GET /path}}"
 _CALLS = "calls: {sample: {request: METHOD, params: {}, safe: true}}"
 _DOCUMENT = "target: {openapi: /path}"
 _NAMED_RECIPE = "provoke: {CODE: {request: METHOD, params: {}}}"
+_WAITING = (
+    "provoke: {CODE: {steps: [{request: POST /jobs, save: {job: /id}},"
+    " {request: 'GET /jobs/{job}', repeat: {until: {/state: [failed, done]}}}]}}"
+)
+_EXPECTED = "provoke: {CODE: {request: GET /path, expect: {headers: {X-Reason: quota}}}}"
+
+#: Lines of services over HTTP, each with that of a service which is called by name.
+_BY_NAME: Mapping[str | None, str] = {
+    _RECIPE: _NAMED_RECIPE,
+    _WAITING: (
+        "provoke: {CODE: {steps: [{request: START, save: {job: /result/id}},"
+        " {request: METHOD, params: {job: '${job}'},"
+        " repeat: {until: {/result/state: [failed, done]}}}]}}"
+    ),
+    _EXPECTED: "provoke: {CODE: {request: METHOD, params: {}, expect: {details: {reason: quota}}}}",
+}
 
 _LIMITED = "provoke: {CODE: {request: GET /path, repeat: {until: 429, at_most: 60}}}"
 _UPSTREAM = (
@@ -80,9 +96,7 @@ _BY_ADDRESS: Mapping[str, str | None] = {
     "rendering/": "provoke: {CODE: {request: POST /chat, body: {}, rendering: tool_text}}",
     "service/no-crash": None,
     "fault/recovers": "faults: {header: X-Fault, values: [CODE]}",
-    "provoke/expected": (
-        "provoke: {CODE: {request: GET /path, expect: {headers: {X-Reason: quota}}}}"
-    ),
+    "provoke/expected": _EXPECTED,
     "document/sequences": "sweep: {requests: 300}",
     "document/": None,
     "framework/large-head": None,
@@ -134,10 +148,7 @@ _BY_REASON: tuple[tuple[str, str], ...] = (
     ),
     (
         r"needed: A recipe with a step that waits",
-        (
-            "provoke: {CODE: {steps: [{request: POST /jobs, save: {job: /id}},"
-            " {request: 'GET /jobs/{job}', repeat: {until: {/state: [failed, done]}}}]}}"
-        ),
+        _WAITING,
     ),
     (
         r"needed: A recipe with `action`",
@@ -246,8 +257,8 @@ def find_enabling(
     line = _configuration_line(clause.address, tuple(filter(None, reasons)))
     if is_named and clause.address in _OF_CALLS:
         line = _CALLS
-    elif is_named and line == _RECIPE:
-        line = _NAMED_RECIPE
+    elif is_named:
+        line = _BY_NAME.get(line, line)
     if line is None:
         return None
     # The action of a recipe belongs to the codes with `until`, which a result does not know.

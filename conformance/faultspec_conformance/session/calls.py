@@ -539,6 +539,17 @@ class ToolSession(CallSession):
             judgement = _without_form(judgement)
         return self.record(exchange, judgement)
 
+    def record_missing(
+        self, asked: Exchange, answer: NoAnswer, *, may_disconnect: bool = False
+    ) -> Unanswered:
+        """Record a missing answer. If the server gave none so far, the run ends: each call begins a
+        session, and needs the same handshake.
+        """
+        error = Session.record_missing(self, asked, answer, may_disconnect=may_disconnect)
+        if self.driver.slowest is None and answer.kind in ("closed", "garbled", "refused"):
+            self.observations.end(f"the server gave no answer: {answer.reason}")
+        return error
+
     @property
     def revision(self) -> str | None:
         """The revision of the protocol that the server speaks; None before the first call."""
