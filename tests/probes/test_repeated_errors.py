@@ -218,3 +218,19 @@ def test_a_surface_that_was_not_looked_at_is_not_passed() -> None:
         "undecided",
         "undecided",
     ]
+
+
+@pytest.mark.parametrize(
+    ("ways", "others", "words"),
+    [
+        (["retry", "edit"], ["retry"], 'lacks an item of the answer: "edit"'),
+        (["retry"], ["retry", "edit"], 'has an item that the answer lacks: "edit"'),
+    ],
+)
+def test_the_difference_of_lists_is_an_item(ways: list[str], others: list[str], words: str) -> None:
+    """A finding about lists names the item in which they differ."""
+    info = {"kind": "full", "phase": "plan", "ways": ways, "more": {"job": "a", "left": 1}}
+    exchanges = [answered(info), notification({**info, "ways": others})]
+    (found,) = check_repeated(RULES, [RULES.taxonomy.surfaces["events"]], exchanges)
+    assert found.finding is not None
+    assert words in found.finding.message

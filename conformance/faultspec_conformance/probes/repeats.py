@@ -6,6 +6,7 @@ file of a log. They may come before the answer or after it; a service that sends
 time may take until the end of the run.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -289,4 +290,10 @@ def _are_equal(one: object, two: object) -> bool:
 
 
 def _text(pointer: str, value: object, other: object) -> str:
+    if isinstance(value, list) and isinstance(other, list):
+        missing = [item for item in value if item not in other]
+        item = next(iter(missing or [item for item in other if item not in value]), None)
+        shown = shorten(json.dumps(item, ensure_ascii=False), _QUOTED)
+        which = "lacks an item of the answer" if missing else "has an item that the answer lacks"
+        return f"{quote_pointer(pointer)} {which}: {shown}"
     return f"{quote_pointer(pointer)} is {show(other)}, and the answer has {show(value)}"

@@ -378,8 +378,12 @@ def coverage(session: Session, day: date) -> dict[str, Coverage]:
 
 
 def provokable(session: Session) -> Iterator[Note]:
-    """Yield a note for each observed code that the configuration declares not provokable."""
-    observed = {observation.code for observation in session.observations.exchanges}
+    """Yield a note for each observed code that the configuration declares not provokable, unless
+    the probe of states provokes it.
+    """
+    surfaces = session.taxonomy.surfaces.values()
+    by_states = {state.otherwise for surface in surfaces for state in surface.states}
+    observed = {one.code for one in session.observations.exchanges} - by_states
     for recipe in session.config.recipes:
         if recipe.not_provokable is not None and recipe.code in observed:
             declared = f"not_provokable ({recipe.not_provokable})"
