@@ -1,8 +1,9 @@
 """A KeenBench engine in small: JSON-RPC over standard streams, a message a line, its errors those
 of `generated/python`.
 
-    python examples/keenbench/service.py
+    python examples/keenbench/service.py [FOLDER]
 
+With a folder, it also writes its failures to the two logs that the taxonomy declares, below it.
 Files, a provider and a disk would need a desktop, a key and a full disk. Here the provider is
 called `practice`, and a
 model of it fails as its name says; a workbench can be opened with a `mishap`, which is what its
@@ -263,8 +264,26 @@ def _protocol(identifier: object, code: int, message: str) -> object:
     return {"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": message}}
 
 
+class Logs:
+    """The logs of a workbench: its conversation, and its events."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "meta"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def write(self, failure: object) -> None:
+        """Append a failure to both."""
+        self._append("conversation.jsonl", {"type": "system_event", "error": failure})
+        self._append("workbench_events.jsonl", {"event": "failed", "error": failure})
+
+    def _append(self, name: str, record: Mapping[str, object]) -> None:
+        with (self.folder / name).open("a", encoding="utf-8") as log:
+            log.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
 def main() -> None:
     """Answer each line of the standard input, until it ends."""
+    logs = Logs(Path(sys.argv[1])) if len(sys.argv) > 1 else None
 
     def say(value: object) -> None:
         sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
@@ -272,9 +291,13 @@ def main() -> None:
 
     sys.stdin.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]  # a text file, so it can
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
-    engine = Engine(
-        lambda method, params: say({"jsonrpc": "2.0", "method": method, "params": params})
-    )
+
+    def tell(method: str, params: Mapping[str, object]) -> None:
+        if logs is not None and "error" in params:
+            logs.write(params["error"])
+        say({"jsonrpc": "2.0", "method": method, "params": params})
+
+    engine = Engine(tell)
     for line in sys.stdin:
         answered = handled(engine, line)
         if answered is not None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from tempfile import TemporaryDirectory
 from types import ModuleType
 
 from starlette.types import ASGIApp
@@ -76,7 +77,8 @@ def started(system: str, wrapped: Wrapper | None = None) -> Iterator[dict[str, s
     An answer of MCP is then plain JSON instead of a stream of events, so that it can be changed.
     """
     if system == "keenbench":
-        yield environment()
+        with TemporaryDirectory() as logs:
+            yield environment(LOGS=logs)
     elif system == "theodosia":
         app = service(system).app() if wrapped is None else wrapped(_plain(service(system)))
         with serving(app, lifespan="on") as base:

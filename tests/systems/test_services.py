@@ -32,6 +32,7 @@ SHOWN = {
     "keenbench": {
         *("rpc/response", "rpc/id", "rpc/unknown-method", "rpc/parse-error", "rpc/invalid-request"),
         *("rpc/invalid-params", "rpc/batch", "rpc/notification", "leaks/canary"),
+        "surface/repeated",
     },
 }
 
