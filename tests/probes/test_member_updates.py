@@ -79,7 +79,13 @@ class Garage:
             status, code = (428, "unconditional") if sent is None else (412, "changed")
             return answer(status, {"code": code})
         if request.method == "DELETE":
-            del self.cars[name]
+            gone = self.cars.pop(name)
+            if self.sin == "deletes-same-colour":
+                self.cars = {
+                    other: car
+                    for other, car in self.cars.items()
+                    if car["colour"] != gone["colour"]
+                }
             if self.sin == "deletes-newer":
                 self.cars = {other: car for other, car in self.cars.items() if other < name}
             return Response(204, (), b"")
@@ -173,6 +179,7 @@ def test_a_behaving_service_passes() -> None:
         ("note-keeps-tag", "preconditions/stale"),
         ("null-crashes", "service/no-crash"),
         ("deletes-newer", "writes/deleted"),
+        ("deletes-same-colour", "writes/deleted"),
         ("location-of-nothing", "writes/created"),
         ("location-of-first", "writes/created"),
     ],

@@ -113,9 +113,14 @@ def _follow(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
             yield from _Lifetime(session, chosen, read).check_creation()
 
 
+def _add_members(members: Mapping[str, object], body: object) -> object:
+    """Return the body of a creation with further members."""
+    return {**body, **members} if isinstance(body, dict) else body
+
+
 def _choose(name: str, value: object, body: object) -> object:
     """Return the body of a creation with another choice."""
-    return {**body, name: value} if isinstance(body, dict) else body
+    return _add_members({name: value}, body)
 
 
 def _make_long(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:
@@ -501,7 +506,7 @@ class _Lifetime:
         shown: list[FilteredPage],
     ) -> Iterator[Outcome]:
         """Delete the resource; then read it, and the lists or other resources."""
-        others = [other for other in self._others() if self._is_there(other, page)]
+        others = [other for other in self._others(state) if self._is_there(other, page)]
         answer = self._send_delete(operation, state)
         after = self.get()
         if not answer.ok:
@@ -520,11 +525,17 @@ class _Lifetime:
             if now is None or not lists_item(now, other):
                 yield from self._check_other(operation, other, answer)
 
-    def _others(self) -> list[CreatedResource]:
-        """Return other resources of the kind: a new one, which refers to the same resources, and
-        the one that the run made first.
+    def _others(self, state: Observation) -> list[CreatedResource]:
+        """Return other resources of the kind: a new one, which refers to the same resources and has
+        the same choices as a read shows, and the one that the run made first.
         """
-        new = make(self.session, self.kind, owner=self.resource.owner)
+        create, owner = self.kind.operation("create"), self.resource.owner
+        choices = self._choices(create) if create is not None else set()
+        shown = find_representation(state, dict.fromkeys(choices))
+        chosen = {name: shown[name] for name in choices if shown.get(name) is not None}
+        new = make(self.session, self.kind, owner=owner, change=partial(_add_members, chosen))
+        if isinstance(new, str) and chosen:  # the service itself leads to some states
+            new = make(self.session, self.kind, owner=owner)
         first = self.session.knowledge.created.get(self.kind.name)
         found = [one for one in (new, first) if isinstance(one, CreatedResource)]
         unique = {str(one.id): one for one in reversed(found)}
