@@ -133,10 +133,12 @@ envelopes:
   error:
     shape: {code: $code, "help?": $help, "details?": $details}
     fields: {help: {type: string, refers_to: url}}
+  event: {shape: {code: $code, "data?": $details}}
   rpc: {shape: {jsonrpc: "2.0", id: $request_id, error: {code: $code, message: $message, "data?": $details}}}
 surfaces:
   api: {transport: http, envelope: error}
   rpc: {transport: jsonrpc, error_when: {present: /error}, envelope: rpc}
+  events: {transport: event, error_when: {present: /params/code}, at: /params, envelope: event}
 codes:
   missing: {summary: It is missing., http: 404, retriable: false}
   wrong: {summary: It is wrong., wire: 7, http: null, http_reason: By name., retriable: false}
@@ -203,6 +205,8 @@ for line in sys.stdin:
         asked = None
     id = asked.get("id") if isinstance(asked, dict) else None
     error = {"code": 7, "message": "No", "data": {"report": sys.argv[1]}}
+    event = {"code": 7, "data": error["data"]}
+    print(json.dumps({"jsonrpc": "2.0", "method": "failed", "params": event}), flush=True)
     print(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}), flush=True)
 """
 
@@ -226,6 +230,19 @@ def test_errors_of_calls_by_name(tmp_path: Path, value: str, references: str, ve
         f"limits: {{writes: true}}\n{references}\n",
     )
     assert report.result.clauses[CLAUSE].verdict == verdict
+
+
+def test_a_reference_is_that_of_the_answer(tmp_path: Path) -> None:
+    """A notification that comes before the answer, and repeats it, adds no second finding."""
+    (tmp_path / "peer.py").write_text(PEER)
+    command = json.dumps([sys.executable, str(tmp_path / "peer.py"), "none.yaml"])
+    report = reported(
+        tmp_path,
+        f"target: {{stdio: {command}}}\nprovoke: {{wrong: {{request: ask}}}}\n"
+        "limits: {writes: true}\nreferences: {files: .}\n",
+    )
+    (found,) = report.result.findings
+    assert found.finding.operation != "failed"
 
 
 def test_a_declaration_that_cannot_lead_anywhere_is_reported() -> None:

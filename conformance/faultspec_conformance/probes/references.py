@@ -7,7 +7,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, ToolSession
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import failed, not_exercised, passed
+from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.references import (
     ErrorReference,
@@ -56,16 +56,28 @@ def call_references(session: CallSession) -> Iterator[ProbeResult]:
 def _follow(
     session: Session, address: str, read: Callable[[ErrorReference, str], Found]
 ) -> Iterator[ProbeResult]:
-    """Follow each reference once for each caller. ``read``: of what the service itself has."""
+    """Follow each reference once for each caller. Those of a notification or a log count if no
+    answer has them. ``read``: of what the service itself has.
+    """
     seen: dict[tuple[object, ...], ErrorReference] = {}
-    for answer in session.observations.exchanges:
+    answered: set[tuple[str, str]] = set()
+    for answer in sorted(session.observations.exchanges, key=_is_repetition):
         for reference in references_in(session.contract, answer):
-            key = reference.kind, reference.value, answer.exchange.identity
-            seen.setdefault(key, reference)
+            target = reference.kind, reference.value
+            if not _is_repetition(answer):
+                answered.add(target)
+            elif target in answered:
+                continue
+            seen.setdefault((*target, answer.exchange.identity), reference)
     for reference in islice(seen.values(), _FOLLOWED):
         yield from attempt(_check(session, address, reference, read), CLAUSE)
     if not seen:
         yield not_exercised(CLAUSE, "no error refers to anything")
+
+
+def _is_repetition(seen: Observation) -> bool:
+    """Whether an error came in a notification or a log, not in an answer."""
+    return seen.exchange.transport in ("event", "log")
 
 
 def _check(
