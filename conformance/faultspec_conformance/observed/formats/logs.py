@@ -44,7 +44,7 @@ def read_log(
     for number, line in enumerate(read_lines(stream), before + 1):
         place = f"{name}:{number}"
         if line is None:
-            yield Skipped(place, f"the line is longer than {LONGEST // 1024 // 1024} MiB")
+            yield Skipped(place, f"the line is longer than {LONGEST // 1024 // 1024} MiB{owner}")
             continue
         if begins and number == 1:
             line = line.removeprefix(_BYTE_ORDER_MARK)
