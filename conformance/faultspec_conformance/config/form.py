@@ -653,8 +653,8 @@ CONFIGURATION = Record(
         ),
         "session": Key(
             Either((Many(_NAMED_STEP, 1), _SESSION)),
-            "JSON-RPC over standard streams: what each process gets at its start and at its end. "
-            "A list: the steps at the start.",
+            "JSON-RPC over standard streams: what each process gets at its start, and how one is "
+            "asked to end. A list: the steps at the start.",
         ),
         "sinks": Key(
             Named(Text(), least=1),
