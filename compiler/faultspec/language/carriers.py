@@ -1,5 +1,6 @@
 """Which codes surfaces and envelopes may carry."""
 
+import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -31,6 +32,16 @@ def reaches(surface: Surface, code: Code, *, of_operation: bool) -> bool:
     return of_operation or (
         not surface.foreign and (surface.codes is None or code.name in surface.codes)
     )
+
+
+def listed_number(taxonomy: Taxonomy, code: str) -> tuple[int, str] | None:
+    """A number of the protocol that a taxonomy lists, with its text; None for any other code."""
+    if re.fullmatch(r"-?[0-9]{1,10}", code) is None:
+        return None
+    protocols = (surface.protocol for surface in taxonomy.surfaces.values())
+    listed = (each for protocol in protocols if protocol is not None for each in protocol.codes)
+    found = next((each for each in listed if int(code) in each), None)
+    return None if found is None else (int(code), found.summary)
 
 
 def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Envelope, ...]:

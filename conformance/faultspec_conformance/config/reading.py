@@ -7,7 +7,7 @@ never exceptions.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, cast
 from urllib.parse import urlsplit
 
@@ -15,6 +15,7 @@ from faultspec.contract.clauses import upstream_codes, upstream_policy
 from faultspec.diagnostics.model import Diagnostic, sort_diagnostics
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
+from faultspec.language.carriers import listed_number
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.prune import prune
 from faultspec.source import Document, SourceError, load_document
@@ -156,7 +157,7 @@ def check_config(
     found: list[Diagnostic] = []
     for recipe in target.recipes:
         if recipe.code in known or (
-            recipe.surface is None and not _lists_number(taxonomy, recipe.code)
+            recipe.surface is None and listed_number(taxonomy, recipe.code) is None
         ):
             found += check_code(recipe.code, ("provoke", recipe.code))
         found += _check_recipe(recipe, known.get(recipe.code, ()), taxonomy, document)
@@ -176,9 +177,7 @@ def check_config(
             found.append(document.diagnostic("unknown-policy", message, place, hint=hint))
         for name in dict.fromkeys(name for name, _ in upstream.fails):
             found += check_code(name, (*place, "fails", name))
-    for name, at in _codes_of_invalid(target, taxonomy):
-        found += check_code(name, at)
-    found += _check_numbers(target, taxonomy, document)
+    found += _check_refusals(target, taxonomy, document, check_code)
     found += check_audit_lookup(target, taxonomy, document)
     found += _check_sinks(target, taxonomy, document)
     return sort_diagnostics(found)
@@ -198,42 +197,27 @@ def _check_sinks(
             yield document.diagnostic("unknown-surface", message, ("sinks", name), hint=hint)
 
 
-def _codes_of_invalid(target: ServiceConfig, taxonomy: Taxonomy) -> Iterator[tuple[str, Place]]:
-    """The codes by which bad params are refused, each with its place."""
-    for sample in target.samples:
-        for index, invalid in enumerate(sample.invalid):
-            if isinstance(invalid.code, str) and not _lists_number(taxonomy, invalid.code):
-                yield invalid.code, ("calls", sample.name, "invalid", index, "code")
-
-
-def _check_numbers(
-    target: ServiceConfig, taxonomy: Taxonomy, document: Document
+def _check_refusals(
+    target: ServiceConfig,
+    taxonomy: Taxonomy,
+    document: Document,
+    check_code: Callable[[str, Place], Iterator[Diagnostic]],
 ) -> Iterator[Diagnostic]:
-    """The numbers by which bad params are refused, and that the taxonomy does not have."""
+    """The codes and numbers by which bad params are refused, and that the taxonomy does not have.
+    A number is listed, or that of a code.
+    """
+    wires = {code.wire for code in taxonomy.codes.values()}
     for sample in target.samples:
         for index, invalid in enumerate(sample.invalid):
-            if isinstance(invalid.code, int) and not _has_number(taxonomy, invalid.code):
-                message = f"the taxonomy {taxonomy.name} has no number {invalid.code}"
+            code, place = invalid.code, ("calls", sample.name, "invalid", index, "code")
+            if code is None or listed_number(taxonomy, str(code)) is not None:
+                continue
+            if isinstance(code, str):
+                yield from check_code(code, place)
+            elif code not in wires:
+                message = f"the taxonomy {taxonomy.name} has no number {code}"
                 hint = "list it under `protocol: {codes: …}` of its surface, or name a code"
-                place = ("calls", sample.name, "invalid", index, "code")
                 yield document.diagnostic("unknown-code", message, place, hint=hint)
-
-
-def _has_number(taxonomy: Taxonomy, number: int) -> bool:
-    """Whether a taxonomy lists a number of a protocol, or has a code that is written so."""
-    codes = taxonomy.codes.values()
-    return _lists_number(taxonomy, str(number)) or any(code.wire == number for code in codes)
-
-
-def _lists_number(taxonomy: Taxonomy, text: str) -> bool:
-    """Whether a text is a number that the taxonomy lists among those of a protocol."""
-    protocols = (surface.protocol for surface in taxonomy.surfaces.values())
-    return re.fullmatch(r"-?\d{1,10}", text) is not None and any(
-        int(text) in numbers
-        for protocol in protocols
-        if protocol is not None
-        for numbers in protocol.codes
-    )
 
 
 def _check_recipe(

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from faultspec.contract.model import Claim, Contract
 from faultspec.exchange.model import Exchange, Request, Response
-from faultspec.language.carriers import reaches, uses_envelope
+from faultspec.language.carriers import listed_number, reaches, uses_envelope
 from faultspec.language.model import Code, Envelope, Example
 from faultspec.language.routes import compile_name
 from faultspec.language.values import shorten
@@ -28,7 +28,6 @@ from faultspec_conformance.faults.script import (
     Fault,
     Schedule,
     check_fault,
-    listed_number,
     parse_fault,
 )
 
@@ -212,7 +211,7 @@ class CallServer:
         ignored = [name for name, value in _OVER_HTTP.items() if getattr(fault, value)]
         if ignored:
             raise Unanswerable(f"`{ignored[0]}=` is for answers over HTTP, and {name} is a call")
-        listed = listed_number(fault.code, taxonomy)
+        listed = listed_number(taxonomy, fault.code)
         if listed is not None:
             return _error(number, *listed)
         # A tool call that its surface does not fail, the protocol may.

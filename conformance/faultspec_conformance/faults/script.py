@@ -8,7 +8,7 @@ from random import Random
 from typing import Literal, NamedTuple, get_args
 
 from faultspec.language import grammar
-from faultspec.language.carriers import reaches
+from faultspec.language.carriers import listed_number, reaches
 from faultspec.language.model import Code, Taxonomy
 
 #: The request header and the query parameter that request a fault.
@@ -121,7 +121,7 @@ def parse_script(text: str) -> tuple[tuple[int, Fault], ...]:
 
 def check_fault(fault: Fault, taxonomy: Taxonomy) -> str | None:
     """Why a taxonomy has no such error over HTTP or among calls by name; None if it has."""
-    if not fault.code or listed_number(fault.code, taxonomy) is not None:
+    if not fault.code or listed_number(taxonomy, fault.code) is not None:
         return None
     own = (code for operation in taxonomy.operations.values() for code in operation.errors.values())
     known = {code.name: code for code in (*own, *taxonomy.codes.values()) if code.live}
@@ -140,16 +140,6 @@ def check_fault(fault: Fault, taxonomy: Taxonomy) -> str | None:
         statuses = ", ".join(map(str, code.http.statuses))
         return f"`{code.name}` never has the status {fault.status}; its statuses: {statuses}"
     return None
-
-
-def listed_number(code: str, taxonomy: Taxonomy) -> tuple[int, str] | None:
-    """A number of the protocol that a taxonomy lists, with its text; None for any other code."""
-    if re.fullmatch(r"-?[0-9]{1,10}", code) is None:
-        return None
-    protocols = (surface.protocol for surface in taxonomy.surfaces.values())
-    listed = (each for protocol in protocols if protocol is not None for each in protocol.codes)
-    found = next((each for each in listed if int(code) in each), None)
-    return None if found is None else (int(code), found.summary)
 
 
 def _is_called_by_name(code: Code, taxonomy: Taxonomy) -> bool:

@@ -24,17 +24,19 @@ def is_looser(document: Json, schema: object, body: object) -> bool:
 
 
 def _is_precise(document: Json, schema: object, levels: int = _DEEPEST) -> bool:
+    if levels == 0:
+        return False
     found = _read(document, schema)
-    if levels == 0 or found.keys() & _PRECISE:
-        return bool(levels)
+    if found.keys() & _PRECISE:
+        return True
     inner = [*mapping(found.get("properties")).values(), found.get("items")]
     return any(_is_precise(document, each, levels - 1) for each in inner)
 
 
 def _names_members(document: Json, schema: object, body: object, levels: int = _DEEPEST) -> bool:
-    found = _read(document, schema)
     if levels == 0:
         return True
+    found = _read(document, schema)
     match body:
         case Mapping():
             members = mapping(found.get("properties"))
@@ -49,9 +51,9 @@ def _names_members(document: Json, schema: object, body: object, levels: int = _
 
 def _is_part(document: Json, schema: object, body: object, levels: int = _DEEPEST) -> bool:
     """Whether each member of a schema is one of the body, objects and lists where it has them."""
-    found = _read(document, schema)
     if levels == 0:
         return True
+    found = _read(document, schema)
     match body:
         case Mapping():
             members = mapping(found.get("properties"))

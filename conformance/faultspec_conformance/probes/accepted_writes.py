@@ -108,7 +108,7 @@ def _follow(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
         return
     yield from _Lifetime(session, resource, read).outcomes()
     for name, value in other_choices(session, kind, resource.body):
-        chosen = make(session, kind, change=partial(_choose, name, value))
+        chosen = make(session, kind, change=partial(_add_members, {name: value}))
         if isinstance(chosen, CreatedResource):
             yield from _Lifetime(session, chosen, read).check_creation()
 
@@ -116,11 +116,6 @@ def _follow(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
 def _add_members(members: Mapping[str, object], body: object) -> object:
     """Return the body of a creation with further members."""
     return {**body, **members} if isinstance(body, dict) else body
-
-
-def _choose(name: str, value: object, body: object) -> object:
-    """Return the body of a creation with another choice."""
-    return _add_members({name: value}, body)
 
 
 def _make_long(session: HttpSession, kind: ResourceKind) -> CreatedResource | str:

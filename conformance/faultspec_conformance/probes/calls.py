@@ -110,10 +110,10 @@ def _provoke_code(
         yield from report_unmet(recipe, answers)
         return
     yield from _check_answers(session, recipe, answers)
-    for answer in (each for each in answers if has_code(each, recipe.code)):
+    answer = next((each for each in answers if has_code(each, recipe.code)), None)
+    if answer is not None:
         expected = error_values(session, recipe, answer)
         yield from compare_values(session, recipe, answer, expected, saved=saved)
-        break
     yield from _check_notifications(session, recipe, session.observations.exchanges[seen:])
 
 

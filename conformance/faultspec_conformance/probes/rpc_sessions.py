@@ -12,6 +12,7 @@ from faultspec_conformance.config.context import texts_in
 from faultspec_conformance.config.requests import NAMES
 from faultspec_conformance.drivers.jsonrpc import Message
 from faultspec_conformance.drivers.stdio import Process
+from faultspec_conformance.probes.calls import take_steps
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import UNJUDGED, CallSession, PostedCall, RpcSession
 from faultspec_conformance.session.observation import (
@@ -84,10 +85,10 @@ def _enter(
     if state.when == "before" or (state.when == "after" and state.method in begun):
         return ()
     samples = (one for one in session.config.samples if one.call.path == state.method)
-    for step in next((sample.before for sample in samples), ()):
-        answer = session.take_step(step, saved, harmless=True)
-        if answer is not None and not answer.ok and not step.may_fail:
-            return f"the service answered {answer} to {step.call.path}, before {state.method}"
+    before = take_steps(session, next((sample.before for sample in samples), ()), harmless=True)
+    if isinstance(before, str):
+        return before
+    saved |= before
     params = fill_in(session.source, _written_params(session, state.method), saved)
     if state.when == "during":
         return (session.post_call(state.method, params),)
