@@ -40,8 +40,8 @@ _BODILESS = frozenset({"http/head-body"})
 #: What a record leaves out if its body cannot be judged.
 _UNREADABLE = frozenset({"body", "shape", "code"})
 
-#: Seconds for the masking of a report, after the time of the run. A service that echoes thousands
-#: of secrets could take minutes.
+#: Seconds of processor time for the masking of a report, after the time of the run. A service that
+#: echoes thousands of secrets could take minutes.
 _MASKING = 0.8
 
 #: What is compared when the same is asked again: a clause and an operation.

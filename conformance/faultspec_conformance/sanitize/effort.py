@@ -10,18 +10,19 @@ class Exhausted(Exception):
 
 @dataclass(slots=True)
 class Effort:
-    """``seconds`` from its creation on. ``hidden``: messages that are hidden because they have too
-    many secrets. ``late``: messages and texts that are hidden because the time is spent.
+    """``seconds`` of processor time of its thread from its creation on: a busy machine does not hide
+    what a report shows. ``hidden``: messages that are hidden because they have too many secrets.
+    ``late``: messages and texts that are hidden because the time is spent.
     """
 
     seconds: float
     hidden: int = 0
     late: int = 0
-    _began: float = field(default_factory=time.monotonic)
+    _began: float = field(default_factory=time.thread_time)
 
     def is_spent(self, share: float = 1.0) -> bool:
         """Whether the time is over, or a share of it."""
-        return time.monotonic() - self._began > self.seconds * share
+        return time.thread_time() - self._began > self.seconds * share
 
     def check(self) -> None:
         """Raise Exhausted if the time is over."""
