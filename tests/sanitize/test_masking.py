@@ -728,3 +728,12 @@ def test_messages_are_hidden_when_the_time_for_masking_is_over() -> None:
     assert "open-sesame" not in repr(masked)
     assert effort.late > 0
     assert not effort.hidden
+
+
+def test_a_busy_machine_does_not_hide_messages() -> None:
+    """Only the processor time of masking counts, not the time that it waits for a processor."""
+    effort = Effort(0.2)
+    time.sleep(0.4)
+    assert not effort.is_spent()
+    while not effort.is_spent():
+        pass

@@ -10,9 +10,9 @@ class Exhausted(Exception):
 
 @dataclass(slots=True)
 class Effort:
-    """``seconds`` of processor time of its thread from its creation on: a busy machine does not hide
-    what a report shows. ``hidden``: messages that are hidden because they have too many secrets.
-    ``late``: messages and texts that are hidden because the time is spent.
+    """``seconds`` of processor time of its thread, so that a busy machine hides nothing.
+    ``hidden``: messages that are hidden because they have too many secrets. ``late``: messages and
+    texts that are hidden because the time is spent.
     """
 
     seconds: float
