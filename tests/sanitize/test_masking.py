@@ -15,7 +15,7 @@ from secrets import token_hex
 from urllib.parse import quote, quote_plus, unquote
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -728,6 +728,18 @@ def test_messages_are_hidden_when_the_time_for_masking_is_over() -> None:
     assert "open-sesame" not in repr(masked)
     assert effort.late > 0
     assert not effort.hidden
+
+
+@given(st.integers(0, 2**48 - 1))
+@example(0xC65B7F21E3E1)
+def test_a_canary_hides_itself_only(number: int) -> None:
+    """What a canary would be in base64 is not masked: its beginning is that of words of ours."""
+    value = f"faultspec-{number:012x}"
+    hidden = build_masking((), (), [(value, "faultspec-xxxxxxxxxxxx")])
+    assert hidden.text("/search?faultspec-none-4 by faultspec-conform") == (
+        "/search?faultspec-none-4 by faultspec-conform"
+    )
+    assert hidden.text(f"/{value}") == "/faultspec-xxxxxxxxxxxx"
 
 
 def test_a_busy_machine_does_not_hide_messages() -> None:

@@ -425,7 +425,7 @@ def build_session_masking(session: Session) -> Masking:
         if canary.kind in _STANDS_FOR
     )
     config = session.config
-    return build_masking(config.identities.values(), [*config.secrets, *planted])
+    return build_masking(config.identities.values(), config.secrets, planted)
 
 
 #: What reports show instead of a canary. The replacement of a plain value has its form, so that a

@@ -345,14 +345,17 @@ def _without_quotes(text: str, hidden: Iterable[Message]) -> str:
 
 
 def build_masking(
-    identities: Iterable[Identity], secrets: Iterable[tuple[str, str]] = ()
+    identities: Iterable[Identity],
+    secrets: Iterable[tuple[str, str]] = (),
+    planted: Iterable[tuple[str, str]] = (),
 ) -> Masking:
-    """A masking of the identities' credentials and of further secrets, each with its
-    replacement.
+    """A masking of the identities' credentials, of further secrets and of planted canaries, each
+    with its replacement. A canary encodes nothing, although it may happen to be in base64.
     """
     pairs = [*(pair for identity in identities for pair in identity.secrets), *secrets]
     # What has a name of its own keeps it: the replacements of earlier pairs win.
     pairs += [(part, MASK) for secret, _ in pairs for part in decode_secrets(secret)]
+    pairs += planted
     return _sort_secrets(
         {secret: word for secret, word in reversed(pairs) if len(secret) >= SHORTEST_SECRET}
     )
