@@ -101,10 +101,14 @@ class Editor:
         """End a build without a result."""
         if "uncancelled" in SINS and code == CANCELLED:
             return
+        if "built-and-cancelled" in SINS and id in self.building:
+            refuse(id, code, message)
+            return
         timer = self.building.pop(id, None)
         if timer is not None:
             timer.cancel()
-            refuse(id, code, message)
+            if "cancel-silent" not in SINS:
+                refuse(id, code, message)
 
     def answer(self, method: str, params: Any, id: object) -> None:
         """Answer a request."""

@@ -13,6 +13,7 @@ import pytest
 
 from faultspec.language import load
 from faultspec.language.model import Taxonomy
+from faultspec_conformance import drivers
 from faultspec_conformance.config import ServiceConfig, read_config
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.service import run
@@ -100,6 +101,29 @@ def test_a_sin_is_found(sin: str, clause: str) -> None:
     assert clause in failing(report)
     others = {name: other for name, other in report.result.clauses.items() if name != clause}
     assert "could_not_run" not in {other.verdict for other in others.values()}
+
+
+def test_a_call_that_is_cancelled_and_answered_is_found() -> None:
+    """A second answer to a request is found, although nobody waits for it."""
+    report = judge("built-and-cancelled", seconds=30.0)
+    findings = [each.finding for each in report.result.findings]
+    assert any(
+        found.clause == "rpc/id" and "a second answer to build" in found.message
+        for found in findings
+    )
+
+
+def test_a_call_that_is_cancelled_into_silence_fails_its_recipe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The service is asked whether it still answers. Then the recipe failed, and the service does
+    not hang.
+    """
+    monkeypatch.setattr(drivers, "TIMEOUT", 1.5)
+    report = judge("cancel-silent", only="provoke/code")
+    assert failing(report) == {"provoke/code"}
+    (found, *_) = report.result.findings
+    assert "though the service answered the request after it" in found.finding.message
 
 
 @pytest.mark.full

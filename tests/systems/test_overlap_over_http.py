@@ -34,27 +34,36 @@ target: {jsonrpc: "URL/rpc"}
 calls: {ping: {request: ping, safe: true}}
 provoke:
   cancelled:
-    steps:
-      - {request: build, wait: false, id: job}
-      - {request: cancel, notification: true, params: {id: "${job}"}}
+RECIPES
 limits: {writes: true, seconds: 20}
 """
+
+RECIPE = """    - steps:
+        - {request: build, wait: false, id: job}
+        - {request: cancel, notification: true, params: {id: "${job}"}}
+"""
+
+#: Seconds from the arrival of a build to its beginning.
+READING = 0.02
 
 #: Seconds that a build takes.
 BUILDING = 1.0
 
 
 def builds(*, cancels: bool) -> Starlette:
-    """A service whose builds can be cancelled, unless it ignores that."""
+    """A service whose builds can be cancelled, unless it ignores that. It ignores an id that it
+    does not know, and is slow to read the body of a build.
+    """
     under_way: dict[object, asyncio.Event] = {}
 
     async def answer(request: Request) -> Response:
         message = await request.json()
+        if message["method"] == "build":
+            await asyncio.sleep(READING)
         id = message.get("id")
         if message["method"] == "cancel":
-            # It may arrive before the build, on another connection.
-            found = under_way.setdefault(message["params"]["id"], asyncio.Event())
-            if cancels:
+            found = under_way.get(message["params"]["id"])
+            if cancels and found is not None:
                 found.set()
             return Response(status_code=204)
         if message["method"] == "build":
@@ -74,14 +83,14 @@ def builds(*, cancels: bool) -> Starlette:
 def test_a_call_is_cancelled_while_it_is_under_way(
     cancels: bool, verdict: str, tmp_path: Path
 ) -> None:
-    """A step that is not waited for is sent on a connection of its own; the next step names its id,
-    and its answer has the code of the recipe.
+    """A step that is not waited for is sent on a connection of its own; the next step, which names
+    its id, does not overtake it; and its answer has the code of the recipe.
     """
     taxonomy = read(TAXONOMY, "builds.yaml").taxonomy
     assert taxonomy is not None
     with serving(builds(cancels=cancels)) as url:
         path = tmp_path / "conformance.yaml"
-        path.write_text(CONFIG.replace("URL", url))
+        path.write_text(CONFIG.replace("URL", url).replace("RECIPES", 3 * RECIPE))
         config = read_config(str(path), {})
         assert config.target is not None, config.diagnostics
         report = run(config.target, taxonomy, RunOptions(only="provoke/code"))

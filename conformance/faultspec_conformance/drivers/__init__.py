@@ -141,7 +141,8 @@ def _show_target(target: str) -> str:
 class Driver:
     """A connection to one service, and a context manager. It logs its requests and enforces the
     limits of the run. ``part`` and ``purpose``: those of the next request. ``received``: bytes of
-    all bodies. ``slowest``: seconds that the slowest answer took; None before the first.
+    all bodies. ``slowest``, ``fastest``: seconds that the slowest and the fastest answer took; None
+    before the first.
     """
 
     def __init__(self, limits: Limits, **timing: Unpack[Timing]) -> None:
@@ -157,6 +158,7 @@ class Driver:
         self._started = self._clock()
         self._turn_at = self._started
         self.slowest: float | None = None
+        self.fastest: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -200,6 +202,7 @@ class Driver:
     def note_answer(self, seconds: float) -> None:
         """Note how long an answer took."""
         self.slowest = max(self.slowest or 0.0, seconds)
+        self.fastest = seconds if self.fastest is None else min(self.fastest, seconds)
 
     def report_silence(self, silence: NoAnswer, seconds: float) -> NoAnswer:
         """A request without an answer within ``seconds``. It shows nothing about the service if the

@@ -68,7 +68,7 @@ class HttpDriver(Driver):
     """One service over a persistent connection.
 
     ``base``: scheme, host and port. ``host``: the value of `Host`. ``transport`` carries every
-    request but HEAD in place of a connection.
+    request but HEAD in place of a connection. ``written``: set once a request is written whole.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class HttpDriver(Driver):
         self.base = base.rstrip("/")
         parts = urlsplit(self.base)
         self.host = parts.netloc.rpartition("@")[2]
+        self.written = threading.Event()
         self._open: list[NetworkStream] = []
         # A proxy in the environment serves other machines.
         self._direct = is_loopback_host(parts.hostname or "")
@@ -183,6 +184,8 @@ class HttpDriver(Driver):
                 opened.append(event)
             elif event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
                 self._open.append(cast(NetworkStream, info["return_value"]))
+            elif event.endswith(".send_request_body.complete"):
+                self.written.set()
 
         seconds = self.answer_timeout
         late = _Alarm(seconds, self._hang_up)

@@ -1,6 +1,6 @@
 """JSON-RPC 2.0: the messages, whatever transports them, and the transport over HTTP."""
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Unpack
 from urllib.parse import urlsplit
@@ -18,6 +18,10 @@ _HEADERS: Headers = (
 
 #: Messages that are under way at the same time. Recipes have fewer.
 _POSTED = 50
+
+#: Seconds that a service has to read a message before the next one is sent on another connection:
+#: these at least, and a few times as long as the fastest answer took.
+_ARRIVAL, _LONGEST_ARRIVAL, _TIMES_FASTER = 0.05, 0.5, 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +85,27 @@ class Peer(Driver):
         received = self.transmit(message)
         if ping is None or not isinstance(received, NoAnswer) or received.kind != "timeout":
             return received
+        return self._confirm_silence(message, received, ping)
+
+    def _confirm_silence(
+        self, message: Message, silence: NoAnswer, ping: Message
+    ) -> ReceivedMessage | NoAnswer:
         with self.log_as("confirm"):
             if self.admit(ping.request, writes=False) is not None:
-                return received
-        return self.ask_again(message, received, ping)
+                return silence
+        return self.ask_again(message, silence, ping)
 
     def post(self, message: Message) -> NoAnswer | None:
         """Send a message whose answer `collect` waits for."""
         refused = self.admit(message.request, writes=not message.harmless)
         return refused or self.begin(message)
+
+    def collect(self, message: Message, ping: Message | None = None) -> ReceivedMessage | NoAnswer:
+        """Wait for the answer to a posted message. ``ping``: as of `send`."""
+        received = self.receive_posted(message)
+        if ping is None or not isinstance(received, NoAnswer) or received.kind != "timeout":
+            return received
+        return self._confirm_silence(message, received, ping)
 
     def transmit(self, message: Message) -> ReceivedMessage | NoAnswer:
         """Send an admitted message, as `send` does."""
@@ -107,8 +123,8 @@ class Peer(Driver):
         """Send an admitted message, as `post` does."""
         raise NotImplementedError
 
-    def collect(self, message: Message) -> ReceivedMessage | NoAnswer:
-        """The answer to a posted message."""
+    def receive_posted(self, message: Message) -> ReceivedMessage | NoAnswer:
+        """The answer to a posted message, as `collect` returns it."""
         raise NotImplementedError
 
 
@@ -154,16 +170,24 @@ class Remote(Peer):
         return silence if isinstance(answer, NoAnswer) else report_ignored(message, silence)
 
     def begin(self, message: Message) -> None:
-        """POST the message on a connection of its own."""
-        self._posted[message] = self._threads.submit(self._post_alone, message)
+        """POST the message on a connection of its own. Return when it has arrived, so that the next
+        message does not overtake it, or was answered.
+        """
+        limits = replace(self.limits, seconds=max(self.remaining, 0.0))
+        http = HttpDriver(self._base, limits, **self._timing)
+        posted = self._threads.submit(self._post_alone, http, message)
+        self._posted[message] = posted
+        posted.add_done_callback(lambda _: http.written.set())
+        http.written.wait(self.answer_timeout)
+        arrival = min(_LONGEST_ARRIVAL, _TIMES_FASTER * (self.fastest or 0.0))
+        wait((posted,), max(_ARRIVAL, arrival))
 
-    def collect(self, message: Message) -> ReceivedMessage | NoAnswer:
+    def receive_posted(self, message: Message) -> ReceivedMessage | NoAnswer:
         """The answer to a posted message."""
         return self._posted.pop(message).result()
 
-    def _post_alone(self, message: Message) -> ReceivedMessage | NoAnswer:
-        limits = replace(self.limits, seconds=max(self.remaining, 0.0))
-        with HttpDriver(self._base, limits, **self._timing) as http:
+    def _post_alone(self, http: HttpDriver, message: Message) -> ReceivedMessage | NoAnswer:
+        with http:
             return self._post(http, message)
 
     def _post(self, http: HttpDriver, message: Message) -> ReceivedMessage | NoAnswer:

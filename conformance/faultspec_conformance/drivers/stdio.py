@@ -1,11 +1,12 @@
 """JSON-RPC over the standard streams of a process, which the driver starts and ends.
 
-Unprompted messages are kept for the next answer. Late answers are dropped.
+Unprompted messages are kept for the next answer, and so are answers that nobody asked for. A late
+answer is dropped.
 """
 
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Self, Unpack
 
 from faultspec.exchange.model import Response
@@ -23,6 +24,9 @@ _KEPT = 50
 
 #: Refusals that wait to be written. A process that reads nothing gets no more of them.
 _OUTGOING = 1000
+
+#: The key of an id that is null.
+_NULL = "null"
 
 #: Characters of an id that a refusal repeats: ids are short, and refusals wait in memory.
 _LONGEST_ID = 1000
@@ -58,6 +62,7 @@ class Process(Peer):
     def _forget(self) -> None:
         """Forget the messages of a process that has ended."""
         self._late: set[str] = set()
+        self._answered: set[str] = set()
         self._posted: list[Message] = []
         self._arrived: dict[Message, bytes] = {}
         self._unprompted: list[bytes] = []
@@ -161,7 +166,7 @@ class Process(Peer):
             self._posted.append(message)
         return self._write_message(message, self.answer_timeout)
 
-    def collect(self, message: Message) -> ReceivedMessage | NoAnswer:
+    def receive_posted(self, message: Message) -> ReceivedMessage | NoAnswer:
         """The answer to a posted message."""
         began = time.monotonic()
         seconds = min(self.timeout, max(self.remaining, 0.0))
@@ -221,19 +226,28 @@ class Process(Peer):
                 self._reply(value)
                 continue
             owner = self._find_request(value, awaited)
+            keys = _id_keys(value)
+            if owner is None and self._is_unasked(keys):
+                self._keep(received)
+            self._answered |= keys
             if owner is not None and owner in awaited:
                 return owner, received
             if owner is not None:
                 self._arrived[owner] = received
         return None
 
+    def _is_unasked(self, keys: Set[str]) -> bool:
+        """Whether an answer with these ids answers nothing, or something that had an answer. An id
+        that cannot be read is null (section 5), so such an answer may belong to any message.
+        """
+        return bool(keys) and _NULL not in keys and keys.isdisjoint(self._late - self._answered)
+
     def _find_request(self, value: object, awaited: Sequence[Message]) -> Message | None:
         """The message that an answer belongs to; None if nobody waits for it any more.
 
         An answer with an unknown id belongs to the first awaited message.
         """
-        answers = value if isinstance(value, list) else [value]
-        keys = {_id_key(each.get("id")) for each in answers if isinstance(each, dict)} - {""}
+        keys = _id_keys(value)
         for message in (*awaited, *self._posted):
             if not keys.isdisjoint(_id_key(id) for id in message.ids):
                 return message
@@ -282,6 +296,12 @@ class Process(Peer):
 
 _Found = tuple[Message, bytes] | Ended | Garbled | None
 """The answer to a message, why no more can come, or None if none came in time."""
+
+
+def _id_keys(value: object) -> Set[str]:
+    """The keys of the ids of an answer, or of those in a batch."""
+    answers = value if isinstance(value, list) else [value]
+    return {_id_key(each.get("id")) for each in answers if isinstance(each, dict)} - {""}
 
 
 def _id_key(identifier: object) -> str:

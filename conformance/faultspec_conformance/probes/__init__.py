@@ -236,6 +236,11 @@ REPEATED_ERRORS: Probe[Session] = Probe(
     "repeated-errors", repeats.repeated_errors, ("surface/repeated",), everywhere=True
 )
 
+#: The probe of what stands in the sinks of a service, which comes after all that writes there.
+SINKS: Probe[Session] = Probe(
+    "sinks", confidential.search_sinks, ("leaks/confidential",), everywhere=True
+)
+
 #: The probes of every service that is called by name.
 OF_CALLS: tuple[Probe[CallSession], ...] = (
     Probe("calls", calls.samples),

@@ -7,6 +7,8 @@ from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
+from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.confidential import searchable
 from faultspec_conformance.session.fixtures import confidential_body, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
@@ -108,6 +110,28 @@ def _spoil(
         if all(point(violation.body, place) == point(body, place) for place in places)
     )
     return next(found, None)
+
+
+def search_sinks(session: Session) -> Iterator[Outcome]:
+    """Search the records of sinks for the values that were sent. One of a sink is reported."""
+    session.read_sinks()
+    values = session.confidential
+    records = [one for one in session.observations.exchanges if one.exchange.transport == "log"]
+    leaky: set[str] = set()
+    for record in records if values.sent_values() else ():
+        name = record.exchange.request.target
+        found = values.find(searchable(record), success=False)
+        if found is None:
+            yield passed(_CLAUSE)
+        elif name not in leaky:
+            leaky.add(name)
+            planted, what = found
+            message = (
+                f"a record of `{name}` contains {what} of the confidential member "
+                f"`{planted.place.pointer}`; no log may contain it"
+            )
+            assert planted.sent is not None
+            yield failed(_CLAUSE, message, planted.sent, record, variant=name)
 
 
 def _output(session: HttpSession) -> Iterator[Outcome]:

@@ -31,6 +31,9 @@ _STATE, _END, _OUTPUT = "rpc/state", "rpc/end", "rpc/output"
 #: The numbers of a call that did not begin, and that of params alone (JSON-RPC 2.0, section 5.1).
 _NOT_BEGUN, _PARAMS = (-32600, -32601, -32602), -32602
 
+#: Seconds that a process has for what it sends after its last answer.
+_MOMENT = 0.1
+
 _NO_PROCESS = "the suite did not start the service, so it has no session of its own"
 
 
@@ -169,7 +172,9 @@ def outputs(session: CallSession) -> Iterator[Outcome]:
 
 
 def ends(session: RpcSession) -> Iterator[ProbeResult]:
-    """End a process in each declared way."""
+    """End a process in each declared way, after a moment for what it still sends."""
+    if session.observations.ended is None:
+        session.linger(_MOMENT)
     for index, end in enumerate(session.config.session.ends):
         if index:
             session.restart()

@@ -34,6 +34,7 @@ from faultspec_conformance.probes import (
     OUTPUTS,
     PROBES,
     REPEATED_ERRORS,
+    SINKS,
     UNITS,
     Probe,
 )
@@ -235,8 +236,9 @@ def _run_parts(
                 )
             session.description = probed
             if session.sinks:
-                session.begin(REPEATED_ERRORS.name, options.seed)
-                play(session, REPEATED_ERRORS)
+                for probe in (REPEATED_ERRORS, SINKS):
+                    session.begin(probe.name, options.seed)
+                    play(session, probe)
             done.flaky = flaky_places(session, played, options)
     except DeadlineReached:
         _end_by_deadline(session, f"during {driver.part or 'the probes'}")
@@ -446,10 +448,12 @@ def start_call_session(
     if isinstance(driver, Peer):
         rpc = RpcSession(rules, target, driver)
         first: tuple[Probe[RpcSession], ...] = (BEGIN_SESSION, samples, *OF_JSONRPC, recipes)
-        return rpc, _parts(rpc, (*first, *OF_FAILURES, *after, *END_SESSION, OUTPUTS), options)
+        return rpc, _parts(
+            rpc, (*first, *OF_FAILURES, *after, *END_SESSION, SINKS, OUTPUTS), options
+        )
     tools = ToolSession(rules, target, driver)
     begun: tuple[Probe[ToolSession], ...] = (samples, *OF_MCP, recipes, *after)
-    return tools, _parts(tools, (*begun, OUTPUT_SCHEMAS, OUTPUTS), options)
+    return tools, _parts(tools, (*begun, OUTPUT_SCHEMAS, SINKS, OUTPUTS), options)
 
 
 def _parts(

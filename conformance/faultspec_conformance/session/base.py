@@ -12,6 +12,7 @@ from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import NOBODY, Identity, ServiceConfig
 from faultspec_conformance.drivers import Driver, LoggedRequest, NoAnswer
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.confidential import ConfidentialValues
 from faultspec_conformance.session.observation import Observation, Unanswered
 from faultspec_conformance.session.observations import (
     Observations,
@@ -30,6 +31,7 @@ from faultspec_conformance.session.sinks import Sink
 class Session:
     """One run against one service. ``source``: where new values come from. ``sinks``: where it
     appends its errors. ``unkept``: unsolicited messages that were too many to keep.
+    ``confidential``: the values of confidential members that were made up.
 
     ``_deciding``: the requests of the log that the outcomes of the probe rest on.
     """
@@ -41,6 +43,7 @@ class Session:
     source: ValueSource = field(default_factory=lambda: ValueSource({}, Random(0)), init=False)
     unkept: int = field(default=0, init=False)
     sinks: tuple[Sink, ...] = field(default=(), init=False)
+    confidential: ConfidentialValues = field(default_factory=ConfidentialValues, init=False)
     _constants: Mapping[str, object] | None = field(default=None, init=False)
     _deciding: range = field(default=range(0), init=False)
 
@@ -141,8 +144,11 @@ class Session:
 
     def read_sinks(self) -> None:
         """Judge and record what the service has appended to its sinks."""
+        callers = self.config.identities.values()
+        secrets = tuple(Canary("secret", value) for one in callers for value, _ in one.secrets)
         for sink in self.sinks:
-            for exchange in sink.read():
+            for record in sink.read():
+                exchange = replace(record, forbidden=secrets)
                 judgement = judge(self.contract, exchange)
                 sink.errors += judgement.is_error and judgement.surface == sink.surface
                 self.observations.record(Observation(exchange, judgement))

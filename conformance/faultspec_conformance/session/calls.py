@@ -64,12 +64,7 @@ class PostedCall:
 
 @dataclass(slots=True)
 class CallSession(Session):
-    """One run against a service that is called by name.
-
-    ``confidential``: the values of confidential members that were made up.
-    """
-
-    confidential: ConfidentialValues = field(init=False)
+    """One run against a service that is called by name."""
 
     def __post_init__(self) -> None:
         self.confidential = ConfidentialValues(pointers=self.config.confidential)
@@ -332,7 +327,10 @@ class RpcSession(CallSession):
     def collect_step(self, call: PostedCall, *, may_fail: bool) -> Observation:
         """Wait for the answer to a posted step, judge and record it. Raises Unanswered."""
         asked = self.begin_exchange("jsonrpc", call.message.request, call.caller, may_fail=may_fail)
-        return self._record_answer(call.message, asked, self.driver.collect(call.message))[0]
+        ping = self._new_ping()
+        received = self.driver.collect(call.message, ping)
+        self._end_if_hanging(asked, received, ping)
+        return self._record_answer(call.message, asked, received)[0]
 
     def restart(self, until: str | None = None) -> None:
         """End the process, and start another one with its session. Raises Unanswered.
@@ -360,7 +358,7 @@ class RpcSession(CallSession):
         """
         surfaces = [each for each in self.taxonomy.surfaces.values() if each.transport == "event"]
         waited, most = 0.0, _SHORTEST_WAIT if any(each.repeats for each in surfaces) else _MOMENT
-        while surfaces and waited < most and self.driver.listens():
+        while waited < most and self.driver.listens():
             self.linger(_MOMENT)
             waited += _MOMENT
             seen = self.observations.exchanges[self._began :]
@@ -439,15 +437,23 @@ class RpcSession(CallSession):
         self.check_running(asked)
         ping = self._new_ping() if message.due else None
         received = self.driver.send(message, ping)
+        self._end_if_hanging(asked, received, ping)
+        return self._record_answer(message, asked, received, single=single, parts=parts)
+
+    def _end_if_hanging(
+        self, asked: Exchange, received: ReceivedMessage | NoAnswer, ping: Message | None
+    ) -> None:
+        """End the run if the service answered neither a message nor the ping after it. Raises
+        Unanswered.
+        """
         asked_again = ping is not None and self.driver.remaining > 0
         if asked_again and isinstance(received, NoAnswer) and received.kind == "timeout":
             error = self.record_missing(asked, received)
-            name = message.request.target
+            name = asked.request.target
             self.observations.end(
                 f"the service hangs since {name}: it does not answer what it answered before either"
             )
             raise error
-        return self._record_answer(message, asked, received, single=single, parts=parts)
 
     def _record_answer(
         self,
@@ -491,13 +497,39 @@ class RpcSession(CallSession):
         return replace(self._ping, body=encode_message({**body, "id": id}), ids=(id,))
 
     def _record_event(self, body: bytes) -> None:
-        """Record an unsolicited message as an event, which may carry an error."""
+        """Record an unsolicited message: an event, which may carry an error, or an answer that
+        nobody asked for.
+        """
         value = parse_body(body)
-        name = str(value.get("method")) if isinstance(value, dict) else ""
+        if not isinstance(value, dict) or "method" not in value:
+            self._record_unasked(body)
+            return
+        name = str(value["method"])
         event = Exchange(
             Message(name, b"").request, Response(None, (), body), transport="event", operation=name
         )
         self.record(event, judge(self.contract, event))
+
+    def _record_unasked(self, body: bytes) -> None:
+        """Record an answer to a request that had one already, or to none at all."""
+        ids = _ids_of(parse_body(body))
+        answered = (
+            one
+            for one in reversed(self.observations.exchanges)
+            if one.exchange.transport == "jsonrpc"
+            and any(are_equal(_ids_of(parse_body(one.exchange.request.body)), [id]) for id in ids)
+        )
+        first = next(answered, None)
+        response = Response(None, (), body)
+        unasked = Exchange(Message("an answer without a request", b"").request, response, "jsonrpc")
+        message = (
+            f"the service sent an answer with the id {json.dumps(ids[0])}, which no request has"
+        )
+        if first is not None:
+            unasked = replace(first.exchange, response=response)
+            message = f"the service sent a second answer to {first.exchange.operation}"
+        seen = Observation(unasked, UNJUDGED)
+        self.add_decided(self.driver.latest, [failed("rpc/id", message, seen, variant="unasked")])
 
 
 @dataclass(slots=True)
@@ -651,6 +683,12 @@ def _id_outcomes(observation: Observation, found: object, ids: tuple[object, ...
     wanted = " or ".join(json.dumps(id) for id in ids)
     message = f"the id is {json.dumps(found)}; the request has {wanted}"
     return [failed(clause, message, observation, pointer="/id")]
+
+
+def _ids_of(value: object) -> list[object]:
+    """The ids of a message, or of the messages in a batch."""
+    messages = value if isinstance(value, list) else [value]
+    return [each["id"] for each in messages if isinstance(each, dict) and "id" in each]
 
 
 def _exchanges(

@@ -120,7 +120,6 @@ class HttpSession(Session):
     ``turn``: the kinds that are tested now. ``idempotent_calls``: what the configuration declares
     of operations. ``refused``: the identities that the service has to refuse.
     ``counted``: operations whose calls upstream were counted a second time.
-    ``confidential``: the values of confidential members that were made up.
     ``hold``: adds to a judgement what the service's own document has against the answer.
     ``logins``: the credentials that login requests yielded.
     """
@@ -138,7 +137,6 @@ class HttpSession(Session):
     switches: tuple[FaultSwitch, ...] = field(init=False)
     idempotent_calls: Mapping[str, bool] = field(init=False)
     refused: frozenset[str] = field(init=False)
-    confidential: ConfidentialValues = field(init=False)
     knowledge: Knowledge = field(default_factory=Knowledge, init=False)
     _futile: int = field(default=0, init=False)
     counted: set[tuple[str | None, int, str]] = field(default_factory=set, init=False)
