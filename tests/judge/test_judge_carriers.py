@@ -416,3 +416,40 @@ def test_a_closed_namespace_has_only_its_declared_codes(wire: str, wanted: list[
     found = judge(build_contract(loaded.taxonomy), Exchange(Request("GET", "/x"), response))
     assert [finding.clause for finding in found.findings] == wanted
     assert ("code/declared" in found.exercised) is wire.startswith("shop.")
+
+
+RESULTS = """
+envelopes:
+  whole: {shape: {isError: true, kind: $code}, additional: forbid}
+  inner: {shape: {kind: $code}, additional: forbid}
+surfaces:
+  whole: {transport: mcp, match: {tools: [whole]}, error_when: {present: /isError}, envelope: whole, codes: closed}
+  inner:
+    transport: mcp
+    match: {tools: [inner]}
+    error_when: {present: /isError}
+    at: /structuredContent
+    envelope: inner
+    codes: closed
+codes:
+  gone: {summary: Gone., retriable: none, on: {mcp: {is_error: true}}}
+"""
+
+OF_RESULTS = {"_meta": {"a": 1}, "resultType": "complete"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "body", "broken"),
+    [
+        ("whole", {"kind": "gone", **OF_RESULTS}, []),
+        ("whole", {"kind": "gone", "more": 1}, ["envelope/additional"]),
+        ("inner", {"structuredContent": {"kind": "gone"}, **OF_RESULTS}, []),
+        ("inner", {"structuredContent": {"kind": "gone", **OF_RESULTS}}, ["envelope/additional"]),
+    ],
+)
+def test_members_of_any_result_of_mcp_are_not_those_of_an_envelope(
+    tool: str, body: dict[str, object], broken: list[str]
+) -> None:
+    """`_meta` and `resultType` of the result itself may stand beside an envelope."""
+    found = clauses(judged(made(RESULTS), "mcp", {"isError": True, **body}, target=tool))
+    assert [clause for clause in found if clause.startswith("envelope/")] == broken

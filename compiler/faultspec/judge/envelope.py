@@ -33,6 +33,10 @@ from faultspec.language.model import Code, Envelope, Operation
 from faultspec.runtime.extraction import Extraction, Mismatch
 from faultspec.runtime.nodes import Array, slot_places, walk
 
+#: Members that any result of MCP may have besides those of its method (revision 2026-07-28,
+#: "General fields"). The library of a server adds them.
+_OF_RESULTS = ("/_meta", "/resultType")
+
 
 def judge_envelope(
     findings: FindingCollector,
@@ -55,7 +59,8 @@ def judge_envelope(
         _report_shape(findings, envelope, read, at)
     elif envelope.additional != "allow" and extras:
         unexpected = [at + pointer for pointer in read.unexpected]
-        places = [pointer for pointer in unexpected if pointer not in reported]
+        known = {*reported, *(_OF_RESULTS if claim.surface.transport == "mcp" else ())}
+        places = [pointer for pointer in unexpected if pointer not in known]
         _judge_additional(findings, envelope, places, at)
     errors: list[ErrorReading] = []
     items = errors_in(read)

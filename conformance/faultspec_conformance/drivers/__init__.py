@@ -138,6 +138,12 @@ def _show_target(target: str) -> str:
     return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
 
 
+def report_ignored(silence: NoAnswer) -> NoAnswer:
+    """The result of a silence after which another request was answered."""
+    reason = f"{silence.reason}, though the service answered the request after it"
+    return NoAnswer(silence.request, "ignored", reason)
+
+
 class Driver:
     """A connection to one service, and a context manager. It logs its requests and enforces the
     limits of the run. ``part`` and ``purpose``: those of the next request. ``received``: bytes of

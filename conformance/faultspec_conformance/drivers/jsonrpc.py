@@ -6,7 +6,7 @@ from typing import Unpack
 from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Headers, Request, Response
-from faultspec_conformance.drivers import Driver, Limits, NoAnswer, Timing
+from faultspec_conformance.drivers import Driver, Limits, NoAnswer, Timing, report_ignored
 from faultspec_conformance.drivers.http import HttpDriver
 
 _HEADERS: Headers = (
@@ -128,12 +128,6 @@ class Peer(Driver):
         raise NotImplementedError
 
 
-def report_ignored(message: Message, silence: NoAnswer) -> NoAnswer:
-    """The result of a silence after which another request was answered."""
-    reason = f"{silence.reason}, though the service answered the request after it"
-    return NoAnswer(message.request, "ignored", reason)
-
-
 class Remote(Peer):
     """JSON-RPC over HTTP. Every message is the body of a POST. The header ``:status`` holds the
     status.
@@ -167,7 +161,7 @@ class Remote(Peer):
     ) -> ReceivedMessage | NoAnswer:
         """POST the ping."""
         answer = self.transmit(ping)
-        return silence if isinstance(answer, NoAnswer) else report_ignored(message, silence)
+        return silence if isinstance(answer, NoAnswer) else report_ignored(silence)
 
     def begin(self, message: Message) -> None:
         """POST the message on a connection of its own. Return when it has arrived, so that the next

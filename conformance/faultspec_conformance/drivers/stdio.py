@@ -10,9 +10,16 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Self, Unpack
 
 from faultspec.exchange.model import Response
-from faultspec_conformance.drivers import SILENCE, Framing, Limits, NoAnswer, Timing
+from faultspec_conformance.drivers import (
+    SILENCE,
+    Framing,
+    Limits,
+    NoAnswer,
+    Timing,
+    report_ignored,
+)
 from faultspec_conformance.drivers.framing import Garbled, parse_message
-from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage, report_ignored
+from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.drivers.piped import GRACE, LAST, Ended, Ending, PipedProcess
 
 #: Seconds of one wait for requests of the process, and for those that have arrived.
@@ -156,7 +163,7 @@ class Process(Peer):
         if isinstance(found, tuple) and found[0] is message:
             return self._describe(message, found, began, seconds)
         if isinstance(found, tuple):
-            return report_ignored(message, silence)
+            return report_ignored(silence)
         return silence if found is None else self._explain_end(message, found)
 
     def begin(self, message: Message) -> NoAnswer | None:

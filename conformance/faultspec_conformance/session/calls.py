@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Literal
 
 from faultspec.contract import crashes
 from faultspec.exchange.finding import Judgement
-from faultspec.exchange.model import Canary, Exchange, Request, Response
+from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
 from faultspec.judge import judge
 from faultspec.language.values import are_equal
 from faultspec_conformance.config import ABSENT, Identity, SampleCall, Step
-from faultspec_conformance.drivers import Framing, NoAnswer
+from faultspec_conformance.drivers import Framing, NoAnswer, report_ignored
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.results.model import Outcome
@@ -534,9 +534,12 @@ class RpcSession(CallSession):
 
 @dataclass(slots=True)
 class ToolSession(CallSession):
-    """One run against an MCP server."""
+    """One run against an MCP server. ``_ping``: the name, arguments and headers of the last
+    harmless call that was answered.
+    """
 
     driver: "McpDriver"
+    _ping: tuple[str, Mapping[str, object], Headers] | None = field(default=None, init=False)
 
     def call(
         self,
@@ -561,8 +564,10 @@ class ToolSession(CallSession):
         self.check_running(asked)
         answered = self.driver.call(name, arguments, caller.headers, harmless=harmless)
         if isinstance(answered, NoAnswer):
-            raise self.record_missing(asked, answered)
+            raise self.record_missing(asked, self._confirm_silence(answered))
         self.observations.note_answer()
+        if harmless:
+            self._ping = name, arguments, caller.headers
         transport: Literal["jsonrpc", "mcp"] = "jsonrpc" if answered.protocol else "mcp"
         exchange = replace(asked, response=answered.response, transport=transport)
         judgement = judge(self.contract, exchange)
@@ -570,6 +575,15 @@ class ToolSession(CallSession):
         if (of_protocol or not judged) and judgement.code is None:
             judgement = _without_form(judgement)
         return self.record(exchange, judgement)
+
+    def _confirm_silence(self, silence: NoAnswer) -> NoAnswer:
+        """Make a call again that was answered before; return why the other one has no answer."""
+        if silence.kind != "timeout" or self._ping is None:
+            return silence
+        name, arguments, headers = self._ping
+        with self.driver.log_as("confirm"):
+            answered = self.driver.call(name, arguments, headers, harmless=True)
+        return silence if isinstance(answered, NoAnswer) else report_ignored(silence)
 
     def record_missing(
         self, asked: Exchange, answer: NoAnswer, *, may_disconnect: bool = False
