@@ -62,6 +62,14 @@ def test_any_observed_shape_is_a_taxonomy(seen: list[tuple[int, Any]]) -> None:
         assert draft_taxonomy(described, shapes).data["codes"]
 
 
+def test_of_equally_common_shapes_the_richest_comes_first() -> None:
+    """An error with a code in it comes before a text, in whatever order they were seen."""
+    seen = [answer(403, {"error": "no"}), answer(404, {"error": {"code": "gone", "message": "m"}})]
+    for order in (seen, seen[::-1]):
+        (first, _) = group_shapes(order)
+        assert first.answers == (seen[1],)
+
+
 def test_errors_with_a_body_are_read() -> None:
     """4xx and 5xx with a body count; what is not JSON has no value, and a leak is not quotable."""
     seen = [

@@ -1,5 +1,7 @@
 """Routes that are learned from paths."""
 
+from uuid import UUID
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -123,3 +125,10 @@ def test_an_unknown_route_is_known_by_its_answer() -> None:
     assert unknown.is_like(Response(404, (), later % b"books/none-2/"), "/books/none-2/")
     assert not unknown.is_like(Response(405, (), answer % b"books"), "/books")
     assert not unknown.is_like(Response(404, (), b'{"error": "There is no such book"}'), "/books/9")
+
+
+@given(st.uuids(), st.uuids())
+def test_ids_of_requests_do_not_tell_unknown_routes_apart(one: UUID, other: UUID) -> None:
+    """Two answers that differ in the id of their request alone are alike, whatever its digits."""
+    first, second = (Response(404, (), b'{"id": "%s"}' % str(id).encode()) for id in (one, other))
+    assert UnknownAnswer(answer_forms(first, "/none-1")).is_like(second, "/books/none-2")

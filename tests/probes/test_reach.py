@@ -19,7 +19,14 @@ from faultspec_conformance.config import (
     Step,
 )
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.probes import bodies, faults, malformed_targets, resources, routes
+from faultspec_conformance.probes import (
+    bodies,
+    faults,
+    learned_routes,
+    malformed_targets,
+    resources,
+    routes,
+)
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from support.scripted import answer, http_session
@@ -258,3 +265,17 @@ def test_a_refusal_whose_body_was_cut_decides_nothing(cut: str | None) -> None:
     outcomes = [item for item in routes.unknown_routes(session) if isinstance(item, Outcome)]
     kinds = {item.kind for item in outcomes if item.clause == "framework/not-acceptable"}
     assert kinds == ({"passed"} if cut is None else {"not_exercised"})
+
+
+def test_each_documented_read_without_an_id_is_made() -> None:
+    """What no other probe has read is read once; a read with an id is left to others."""
+    reads = ("/v1/things", "/v1/prices", "/v1/things/{id}")
+    document = {
+        "openapi": "3.1.0",
+        "paths": {path: {"get": {"responses": {"200": {"description": "ok"}}}} for path in reads},
+    }
+    shop = Shop()
+    session = http_session(shop, TAXONOMY, ServiceConfig(limits=WRITES), document)
+    for _ in range(2):
+        assert not failures(learned_routes.plain_reads(session))
+        assert [request.target for request in shop.asked] == ["/v1/things", "/v1/prices"]

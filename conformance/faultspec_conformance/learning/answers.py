@@ -101,7 +101,8 @@ def _values(value: object) -> Iterator[bool]:
 
 
 def group_shapes(answers: Iterable[ErrorAnswer]) -> tuple[BodyShape, ...]:
-    """The shapes of the bodies that are JSON objects, the most common first.
+    """The shapes of the bodies that are JSON objects, the most common first; of equally common
+    ones, that with the most members, for an error with a code says more than a text.
 
     Two bodies have one shape if they share a member, and every shared member has the same type in
     both, down to the third level. One operation and status counts once, whatever it was asked.
@@ -116,7 +117,15 @@ def group_shapes(answers: Iterable[ErrorAnswer]) -> tuple[BodyShape, ...]:
         else:
             group.append(answer)
     shapes = [BodyShape(tuple(group), _infer_schema(group)) for group in groups]
-    return tuple(sorted(shapes, key=lambda shape: -len(shape.places)))
+    return tuple(
+        sorted(shapes, key=lambda shape: (-len(shape.places), -_count_members(shape.schema)))
+    )
+
+
+def _count_members(schema: Mapping[str, Any]) -> int:
+    """The members of an object and of the objects in it."""
+    members = mapping(schema.get("properties"))
+    return len(members) + sum(_count_members(mapping(each)) for each in members.values())
 
 
 def text_shape(answers: Iterable[ErrorAnswer]) -> BodyShape | None:

@@ -185,6 +185,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("upstream-codes", upstream_codes.translated_failures, (upstream_codes.CLAUSE,)),
     Probe("audit-of-upstreams", audit.upstream_failures, ("audit/recorded",), within="upstreams"),
     Probe("listed-actions", listed.listed_actions),
+    Probe("plain-reads", learned_routes.plain_reads),
     Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
     Probe(refused_writes.NAME, refused_writes.refused_writes, ("writes/refused",), everywhere=True),
     Probe("audit-lookups", audit_lookup.lookups, audit_lookup.CLAUSES, everywhere=True),

@@ -1,4 +1,4 @@
-"""The routes of a service without a document, each asked as it was found."""
+"""Reads as they are documented or were found: each is asked at least once."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +17,9 @@ _TEXTS = 32
 
 #: Requests with a number beyond what a list has.
 _NUMBERED = 16
+
+#: Documented reads without an id that no other probe made.
+_PLAIN = 40
 
 #: Names that queries often have. A route that shows none may read them all the same.
 _USUAL_NUMBERS = ("limit", "offset", "page", "size", "page_size", "per_page", "count")
@@ -56,6 +59,21 @@ def learned_reads(session: HttpSession) -> Iterator[ProbeResult]:
         for names in filter(_is_numeric, seen or guessed):
             numbers += (_with_query(spec, names, beyond, str(beyond)) for beyond in _BEYOND)
     for spec in (*texts[:_TEXTS], *numbers[:_NUMBERED]):
+        yield from attempt(_ask(session, spec))
+
+
+def plain_reads(session: HttpSession) -> Iterator[ProbeResult]:
+    """Make each documented read that needs no id, and that no probe has made so far. The judge
+    decides.
+    """
+    made = {one.exchange.operation for one in session.observations.exchanges}
+    unread = [
+        operation
+        for operation in session.description.operations
+        if operation.method == "GET" and not operation.placeholders and operation.name not in made
+    ]
+    for operation in unread[:_PLAIN]:
+        spec = ordinary_request(session, operation, likely_values(session, operation))
         yield from attempt(_ask(session, spec))
 
 

@@ -104,7 +104,7 @@ def _describe_first(
 
 def _reword_as_learned(result: Result, shape: BodyShape) -> Result:
     """The result whose findings say that the form of errors was learned, and not declared."""
-    source = f" (learned from most errors of this service: {draw_shape(shape.schema)})"
+    source = f" (learned: the most common shape of its errors is {draw_shape(shape.schema)})"
 
     def reword(finding: Finding) -> Finding:
         message = finding.message.replace("the declared form", "the learned form")
