@@ -138,15 +138,15 @@ def test_a_different_notification_is_not_a_repetition(
 
 
 def test_what_may_be_left_out() -> None:
-    """A missing repetition is a warning. Codes that a surface does not list, that no envelope of it
-    carries, or that were too many to keep are not reported. A chain of surfaces repeats its last
-    one.
+    """A missing repetition is a warning. Codes that a surface does not list, that none of its
+    several envelopes carries, or that were too many to keep are not reported. A surface with one
+    envelope has no choice. A chain of surfaces repeats its last one.
     """
     info = {"kind": "full", "phase": "plan", "ways": [], "more": {}}
     for old, new, expected in (
         ("level: must", "level: should", ["warning"]),
         ("level: must", "codes: [busy]", []),
-        ("codes:\n  full: {", "codes:\n  full: {envelope: rpc, ", []),
+        ("codes:\n  full: {", "codes:\n  full: {envelope: rpc, ", ["error"]),
         (
             "repeats: engine, level: must}",
             "repeats: log}\n  log: {transport: log, error_when: {present: /kind}, envelope: info, repeats: engine}",
@@ -156,6 +156,10 @@ def test_what_may_be_left_out() -> None:
         rules = loaded(TAXONOMY.replace(old, new))
         assert verdicts([answered(info, rules)], rules) == expected, new
     assert verdicts([answered(info)], unkept=3) == ["not_exercised"]
+    several = TAXONOMY.replace("envelope: info, repeats", "envelope: [info, bare], repeats")
+    several = several.replace("envelopes:\n", "envelopes:\n  bare: {shape: {bare: $code}}\n")
+    rules = loaded(several.replace("codes:\n  full: {", "codes:\n  full: {envelope: rpc, "))
+    assert verdicts([answered(info, rules)], rules) == []
 
 
 PEER = """

@@ -12,7 +12,14 @@ from faultspec_conformance.reports.page import html
 from faultspec_conformance.reports.reading import read_report
 from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.merge import merge_reports, merge_results
-from faultspec_conformance.results.model import ClauseResult, Report, Result, Shard, exit_code
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Report,
+    ReportedFinding,
+    Result,
+    Shard,
+    exit_code,
+)
 from faultspec_conformance.run.summarize import count_judged
 from faultspec_conformance.session.observation import Observation
 
@@ -100,3 +107,23 @@ def test_every_report_shows_what_was_undecided() -> None:
     only_undecided = ClauseResult("retriable/agrees", undecided=why, idle="needed: an error")
     assert only_undecided.verdict == "not_exercised"
     assert "undecided 27 times" in only_undecided.reason
+
+
+def test_what_another_clause_reports_is_undecided() -> None:
+    """If most errors break the form, a refusal that breaks it does not look as if it had passed:
+    its clause counts it as undecided, by the clause that reports it.
+    """
+    finding = Finding("framework/unknown-route", "the form is broken")
+    clause = ClauseResult(finding.clause, occasions=3, failures=2)
+    seen = Result(
+        "http://x",
+        "t 1",
+        clauses={finding.clause: clause},
+        findings=(ReportedFinding(finding, count=2, form="envelope/json"),),
+        ordinary=10,
+        forms={"envelope/json": 8},
+    )
+    concluded = conclude(seen, DAY).clauses[finding.clause]
+    assert (concluded.verdict, concluded.occasions) == ("passed", 1)
+    assert "undecided 2 times" in concluded.reason
+    assert "`envelope/json` reports" in concluded.reason

@@ -455,8 +455,10 @@ def test_nothing_is_sent_to_what_is_skipped() -> None:
 
 
 def test_the_answer_goes_back_without_secrets() -> None:
-    """The generator gets the answer of the service; credentials that it repeats are masked."""
-    token = "sk-of-ada-0123456789"
+    """The generator gets the answer of the service; credentials that it repeats are masked, those
+    that a login saved too.
+    """
+    token, saved = "sk-of-ada-0123456789", "token-of-a-login-0123"
     ada = replace(
         ADA, headers=(("Authorization", f"Bearer {token}"),), secrets=((token, "${TOKEN}"),)
     )
@@ -465,16 +467,18 @@ def test_the_answer_goes_back_without_secrets() -> None:
         sent = dict(scope["headers"])
         headers = [(b"content-type", b"text/plain"), (b"x-kept", b"yes")]
         await send({"type": "http.response.start", "status": 418, "headers": headers})
-        await send({"type": "http.response.body", "body": sent[b"authorization"]})
+        body = sent[b"authorization"] + b" " + saved.encode()
+        await send({"type": "http.response.body", "body": body})
 
     with (
         serving(echo) as url,
         session(url, openapi.read(SMALL), Limits(), identities={"ada": ada}) as here,
     ):
+        here.observations.credentials[saved] = None
         answer = gateway(here).answer(GeneratedRequest(Request("GET", "/things")))
     assert answer.response is not None
     assert answer.response.status == 418
-    assert answer.response.body == b"Bearer ${TOKEN}"
+    assert answer.response.body == b"Bearer ${TOKEN} ***"
     assert ("x-kept", "yes") in answer.response.headers
     assert answer.findings
 

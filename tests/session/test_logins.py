@@ -1,5 +1,6 @@
 """Logins of identities: when they are sent, and that no report has what they yield."""
 
+import base64
 import json
 from dataclasses import replace
 from urllib.parse import parse_qsl, quote, quote_plus
@@ -20,6 +21,7 @@ from faultspec_conformance.run.service import (
     report_refused_identities,
     unended_logins,
 )
+from faultspec_conformance.run.summarize import build_session_masking
 from faultspec_conformance.sanitize.masking import build_masking
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
@@ -136,6 +138,20 @@ def test_a_login_is_sent_before_the_first_request_of_its_identity_and_once() -> 
     assert [session.call(RequestSpec("GET", "/me")).status for _ in range(3)] == [200] * 3
     assert shop.logins == 1
     assert not session.driver.limits.writes
+
+
+def test_what_a_login_saved_is_a_credential() -> None:
+    """A report masks it, also the one before a renewal, and what it decodes to."""
+    session = session_with(Shop(lasts=1))
+    for _ in range(2):
+        session.call(RequestSpec("GET", "/me"))
+    first, second = session.observations.credentials
+    assert (first, second) == ("token-of-login-1", "token-of-login-2")
+    token = base64.b64encode(b"alice:open-sesame-17").decode()
+    session.observations.credentials[token] = None
+    masking = build_session_masking(session)
+    for secret in (first, second, token, "open-sesame-17"):
+        assert secret not in masking.text(f"the value {secret} is wrong")
 
 
 def test_a_cookie_may_be_the_credential() -> None:

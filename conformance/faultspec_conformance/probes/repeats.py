@@ -129,6 +129,9 @@ def _remarks(session: Session) -> Mapping[str, str]:
         number = sink.unread.total()
         if sink.problem is not None:
             found[sink.surface] = f"; {sink.path} {sink.problem}"
+        elif sink.records and not sink.errors:
+            which = "of which none is an error by `error_when`"
+            found[sink.surface] = f"; {sink.records} records were read there, {which}"
         elif number:
             first = shorten(sink.first_unread.decode("utf-8", "replace"), _QUOTED)
             found[sink.surface] = f"; {number} lines there cannot be read, the first is {first!r}"
@@ -229,7 +232,9 @@ def _is_due(
     if code is None:
         return True  # an operation's own code
     listed = surface.codes is None or code.name in surface.codes
-    return listed and (not code.envelopes or not set(surface.envelopes).isdisjoint(code.envelopes))
+    # The envelopes of a code choose between those of a surface that has several.
+    chooses = len(surface.envelopes) > 1 and bool(code.envelopes)
+    return listed and not (chooses and set(surface.envelopes).isdisjoint(code.envelopes))
 
 
 class _Slots(NamedTuple):

@@ -25,7 +25,7 @@ def conclude(result: Result, today: date, *, only: str | None = None) -> Result:
     limited to.
 
     - A form that most ordinary errors break is one mistake. Its own clause reports it; findings
-      that depend on it are dropped.
+      that depend on it are dropped, and leave their clauses undecided.
     - An expired waiver that covers a finding fails the run. So does an unused waiver whose clause
       was exercised, if the run was complete and covered every clause.
     - A code that has a recipe and was not observed gets that as its reason.
@@ -36,8 +36,12 @@ def conclude(result: Result, today: date, *, only: str | None = None) -> Result:
     clauses = dict(result.clauses)
     for finding in dropped:
         clause = clauses[finding.finding.clause]
+        reason = f"the answer does not have the form of errors, which `{finding.form}` reports"
+        times = clause.undecided.get(reason, 0) + finding.count
         clauses[clause.address] = replace(
-            count_finding(clause, finding, -1), occasions=clause.occasions - finding.count
+            count_finding(clause, finding, -1),
+            occasions=clause.occasions - finding.count,
+            undecided={**clause.undecided, reason: times},
         )
     used = _count_uses_without(result, dropped)
     failures = [*expired_waivers(used, today)]

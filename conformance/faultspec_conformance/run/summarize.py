@@ -424,8 +424,9 @@ def build_session_masking(session: Session) -> Masking:
         for canary in session.observations.planted
         if canary.kind in _STANDS_FOR
     )
-    config = session.config
-    return build_masking(config.identities.values(), config.secrets, planted)
+    config, word = session.config, _STANDS_FOR["secret"]
+    saved = ((value, word) for value in session.observations.credentials)
+    return build_masking(config.identities.values(), [*config.secrets, *saved], planted)
 
 
 #: What reports show instead of a canary. The replacement of a plain value has its form, so that a

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from itertools import chain
 from random import Random
 
 from faultspec.exchange.model import Request, Response
+from faultspec.exchange.sensitive import MASK
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec_conformance.config import CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.drivers.http import SAFE_METHODS
@@ -447,16 +449,17 @@ class Gateway:
     def _mask_answer(self, response: Response) -> Response:
         """The answer without the secrets of the run, since it leaves this process."""
         config = self.session.config
-        secrets = {
-            secret for identity in config.identities.values() for secret, _ in identity.secrets
-        } | {secret for secret, _ in config.secrets}
+        saved = [(value, MASK) for value in self.session.observations.credentials]
+        others = [*config.secrets, *saved]
+        callers = (identity.secrets for identity in config.identities.values())
+        secrets = {secret for secret, _ in chain(others, *callers)}
         texts = [
             response.body.decode("utf-8", "replace"),
             *(value for _, value in response.headers),
         ]
         if not any(secret and secret in text for secret in secrets for text in texts):
             return response
-        masking = build_masking(config.identities.values(), config.secrets)
+        masking = build_masking(config.identities.values(), others)
         return replace(
             response, headers=masking.headers(response.headers), body=masking.body(response.body)
         )

@@ -110,13 +110,15 @@ class PartRecord:
 class Observations:
     """The observations of a run, in parts.
 
-    ``planted``: canaries, which reports mask. ``unmet``: why a recipe did not provoke its code, by
+    ``planted``: canaries, which reports mask. ``credentials``: what logins have saved, also before
+    their renewals, in order. ``unmet``: why a recipe did not provoke its code, by
     code. ``ended``: why nothing more is sent to the service. ``complete``: no budget left anything
     out. ``on_record`` is called after exchanges were appended.
     """
 
     parts: list[PartRecord] = field(default_factory=lambda: [PartRecord("")])
     planted: list[Canary] = field(default_factory=list)
+    credentials: dict[str, None] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)
     unmet: dict[str, str] = field(default_factory=dict)
