@@ -142,7 +142,11 @@ def _load(
     headers: tuple[str, ...],
     writes: bool,
 ) -> "tuple[ServiceConfig, Taxonomy]":
-    """The service and its taxonomy. Raises Refused and BadParameter."""
+    """The service and its taxonomy: what every service owes, if the run had none. Raises Refused
+    and BadParameter.
+    """
+    from faultspec_conformance.learning.first import WITHOUT_TAXONOMY, no_shape
+
     reporting.check_address(base, "--base")
     path = config or _known_source(report.source)
     if path is not None:
@@ -158,6 +162,8 @@ def _load(
         address = base or _local_address(report.base)
         loaded = load_url(address, headers, None, taxonomy_path)
         service = replace(loaded.config, limits=replace(loaded.config.limits, writes=writes))
+    if report.result.taxonomy == WITHOUT_TAXONOMY:
+        return service, no_shape()
     name = report.result.taxonomy.rpartition(" ")[0]
     if name != loaded.taxonomy.name:
         message = f"the report is by {name}, but the taxonomy is {loaded.taxonomy.name}"

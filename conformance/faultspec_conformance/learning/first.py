@@ -11,6 +11,9 @@ from faultspec.language.model import Taxonomy
 from faultspec_conformance.learning.answers import BodyShape
 from faultspec_conformance.learning.document import document_shape
 
+WITHOUT_TAXONOMY = "what every service owes"
+"""What a report names in place of a taxonomy, if the run had none."""
+
 #: The clauses of a first look: what a service owes whatever its taxonomy. All others compare
 #: answers with what a team declares.
 OWED = ",".join(("service/*", "leaks/*", "envelope/*", "http/*", "framework/*", "auth/*"))

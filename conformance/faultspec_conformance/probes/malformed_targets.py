@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import quote, quote_plus
 
-from faultspec.openapi.service import ServiceOperation
+from faultspec.openapi.service import OperationParameter, ServiceOperation
 from faultspec_conformance.probes.operations import MOST_OPERATIONS, first_conclusive
 from faultspec_conformance.probes.refusals import check_refusal, checked_first
 from faultspec_conformance.results.model import Outcome
@@ -57,6 +57,16 @@ _IDS = (
     _TargetForm("an id with a fraction", "1.5"),
 )
 
+#: Ids that are numbers, of reads: a service may take a number for a place from the end of a list,
+#: so a write could change what is there.
+_NUMBERS = (_TargetForm("a negative id", "-1"), _TargetForm("the id 0", "0"))
+
+#: Numbers for all query parameters that are numbers, together.
+_NUMBER_VALUES = (
+    _TargetForm("a query with the number 0", "0"),
+    _TargetForm("a query with a negative number", "-1"),
+)
+
 #: Values of query parameters.
 _VALUES = (
     _TargetForm("a repeated query parameter", "{name}=1&{name}=faultspec"),
@@ -89,6 +99,10 @@ def malformed_targets(session: HttpSession) -> Iterator[ProbeResult]:
     with_ids = [operation for operation in operations if operation.placeholders]
     reads = [operation for operation in operations if not operation.writes]
     yield from _deal(_IDS, with_ids, partial(_ask_id, session), _UNKNOWN_ID)
+    read_by_id = [one for one in with_ids if not one.writes]
+    yield from _deal_all(_NUMBERS, read_by_id, partial(_ask_id, session), _UNKNOWN_ID)
+    numbered = [one for one in reads if _numeric_names(session, one)]
+    yield from _deal_all(_NUMBER_VALUES, numbered, partial(_ask_number, session), _INVALID)
     queried = [one for one in reads if _query_names(one)]
     if queried:
         yield from _deal(_VALUES, queried, partial(_ask_query, session), _INVALID)
@@ -106,7 +120,7 @@ def _deal_together(
     """
     named = (form.text.replace("{name}", f"faultspec{turn}") for turn, form in enumerate(_VALUES))
     together = _TargetForm("a query of all forms", "&".join(named))
-    outcomes = [_ask(session, together, operation, "faultspec") for operation in operations[:1]]
+    outcomes = [_ask(session, together, operation, ("faultspec",)) for operation in operations[:1]]
     if all(_ACCEPTED in (outcome.reason or "") for outcome in outcomes):
         yield from outcomes
     else:
@@ -126,6 +140,18 @@ def _deal(
         form, start = forms[turn % len(forms)], turn % len(operations)
         dealt = [*operations[start:], *operations[:start]]
         yield from attempt(first_conclusive(dealt, partial(ask, form)), clause)
+
+
+def _deal_all(
+    forms: Sequence[_TargetForm],
+    operations: Sequence[ServiceOperation],
+    ask: Callable[[_TargetForm, ServiceOperation], Outcome],
+    clause: str,
+) -> Iterator[ProbeResult]:
+    """Send every form to every operation, as far as there are not too many operations."""
+    for operation in operations[:MOST_OPERATIONS]:
+        for form in forms:
+            yield from attempt(first_conclusive([operation], partial(ask, form)), clause)
 
 
 def _ask_id(session: HttpSession, form: _TargetForm, operation: ServiceOperation) -> Outcome:
@@ -153,24 +179,45 @@ def _mistyped_id(session: HttpSession, operation: ServiceOperation) -> str:
 def _ask_query(session: HttpSession, form: _TargetForm, operation: ServiceOperation) -> Outcome:
     """Ask with a query of another form, in the parameter whose turn it is."""
     names = _query_names(operation) or ("faultspec",)
-    return _ask(session, form, operation, names[_VALUES.index(form) % len(names)])
+    return _ask(session, form, operation, (names[_VALUES.index(form) % len(names)],))
+
+
+def _ask_number(session: HttpSession, form: _TargetForm, operation: ServiceOperation) -> Outcome:
+    names = _numeric_names(session, operation)
+    text = "&".join(f"{quote_plus(name)}={form.text}" for name in names)
+    return _ask(session, replace(form, text=text), operation, names)
 
 
 def _ask_position(session: HttpSession, form: _TargetForm, operation: ServiceOperation) -> Outcome:
     names = position_parameters(operation)
-    return _ask(session, form, operation, names[_POSITIONS.index(form) % len(names)])
+    return _ask(session, form, operation, (names[_POSITIONS.index(form) % len(names)],))
 
 
 def _ask(
-    session: HttpSession, form: _TargetForm, operation: ServiceOperation, name: str
+    session: HttpSession, form: _TargetForm, operation: ServiceOperation, names: Sequence[str]
 ) -> Outcome:
     spec = ordinary_request(session, operation, likely_values(session, operation))
-    query = {key: value for key, value in spec.query.items() if key != name}
+    query = {key: value for key, value in spec.query.items() if key not in names}
     path = path_of(operation.template, spec.values)
-    text = form.text.replace("{name}", quote_plus(name))
+    text = form.text.replace("{name}", quote_plus(names[0]))
     target = f"{path}?{text}"
     spec = replace(spec, template=target, values={}, query=query, route=operation.template)
-    return _check(session, _INVALID, spec, f"{form.what} (`{name}`)")
+    listed = ", ".join(f"`{name}`" for name in names)
+    return _check(session, _INVALID, spec, f"{form.what} ({listed})")
+
+
+def _numeric_names(session: HttpSession, operation: ServiceOperation) -> tuple[str, ...]:
+    """The query parameters that are numbers, by their schema or by the example that was seen."""
+    document = session.description.document
+
+    def is_numeric(one: OperationParameter) -> bool:
+        schema = sampling.only_branch(document, one.schema)
+        seen = isinstance(one.example, str) and one.example.isdecimal()
+        return schema.get("type") in ("integer", "number") or seen
+
+    return tuple(
+        one.name for one in operation.parameters if one.where == "query" and is_numeric(one)
+    )
 
 
 def _query_names(operation: ServiceOperation) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer, group
 from faultspec_conformance.learning.first import (
     OWED,
     OWED_WITH_DOCUMENT,
+    WITHOUT_TAXONOMY,
     any_body,
     no_shape,
     one_shape,
@@ -131,7 +132,7 @@ def without_guesses(result: Result) -> Result:
     checkable = {
         name: clause for name, clause in result.clauses.items() if clause.verdict != "not_checkable"
     }
-    return replace(result, taxonomy="what every service owes", clauses=checkable, coverage={})
+    return replace(result, taxonomy=WITHOUT_TAXONOMY, clauses=checkable, coverage={})
 
 
 def read_explored(explored: ExploredService) -> tuple[ErrorAnswer, ...]:
