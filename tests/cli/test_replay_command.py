@@ -290,3 +290,27 @@ def test_a_report_that_cannot_be_written_stops_no_other(report: Path, tmp_path: 
     assert "[file-unwritable]: /dev/full: No space left on device" in err
     assert "headers/cache-control" in out
     assert page.read_text().endswith("</html>\n")
+
+
+async def crashes(scope: Scope, receive: Receive, send: Send) -> None:
+    """A service that crashes, and has no document."""
+    status = 500 if scope["path"] == "/" else 404
+    body = b'{"problem": "%d"}' % status
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body if scope["method"] != "HEAD" else b""})
+
+
+def test_a_finding_of_a_run_without_a_taxonomy_is_reproduced(tmp_path: Path) -> None:
+    """It is judged by what every service owes. What needs the learned form is undecided."""
+    report = tmp_path / "report.json"
+    with serving(crashes) as base:
+        done = command_line.faultspec(
+            "conform", base, "--path", "/", "--report", f"json={report}", cwd=tmp_path
+        )
+        assert done.returncode == 1, done.stdout + done.stderr
+        findings = {each["clause"]: each for each in json.loads(report.read_text())["findings"]}
+        name = findings["service/no-crash"]["fingerprint"]
+        again = command_line.faultspec("replay", str(report), name, cwd=tmp_path)
+    assert again.returncode == 1, again.stdout + again.stderr
+    assert again.stdout.endswith("reproduced\n")

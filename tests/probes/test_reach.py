@@ -279,3 +279,30 @@ def test_each_documented_read_without_an_id_is_made() -> None:
     for _ in range(2):
         assert not failures(learned_routes.plain_reads(session))
         assert [request.target for request in shop.asked] == ["/v1/things", "/v1/prices"]
+
+
+def test_numbers_are_asked_of_each_read() -> None:
+    """An id that is zero or negative, and numeric parameters that are: never of a write, which might
+    take the number for a place in a list.
+    """
+    number = {"schema": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}
+    limit = {"name": "limit", "in": "query", **number}
+    name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+    answers = {"responses": {"200": {"description": "ok"}}}
+    document = {
+        "openapi": "3.1.0",
+        "paths": {
+            "/v1/things": {"get": {"parameters": [limit], **answers}},
+            "/v1/things/{id}": {"get": answers, "delete": answers},
+            "/v1/names/{name}": {"get": {"parameters": [name], **answers}},
+        },
+    }
+    shop = Shop()
+    session = http_session(shop, TAXONOMY, ServiceConfig(limits=WRITES), document)
+    list(malformed_targets.malformed_targets(session))
+    asked = {(request.method, request.target) for request in shop.asked}
+    for number_text in ("0", "-1"):
+        assert ("GET", f"/v1/things/{number_text}") in asked
+        assert ("GET", f"/v1/things?limit={number_text}") in asked
+        assert ("DELETE", f"/v1/things/{number_text}") not in asked
+        assert ("GET", f"/v1/names/{number_text}") not in asked

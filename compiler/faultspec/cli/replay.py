@@ -75,6 +75,7 @@ def command(
     """
     require_conformance()
     from faultspec.contract.model import build_contract
+    from faultspec_conformance.learning.first import WITHOUT_TAXONOMY
     from faultspec_conformance.run.replay import CannotReplay, connect, replay
 
     try:
@@ -86,9 +87,13 @@ def command(
     except Refused:
         return COULD_NOT
     contract = build_contract(taxonomy)
+    learned = report.result.taxonomy == WITHOUT_TAXONOMY
     try:
         with connect(contract, service, base or _origin(service)) as send:
-            replays = [(found, replay(found, contract, service, send)) for found in findings]
+            replays = [
+                (found, replay(found, contract, service, send, learned=learned))
+                for found in findings
+            ]
     except CannotReplay as error:
         reporting.print_error("no-replay", escape_line(str(error)))
         return COULD_NOT

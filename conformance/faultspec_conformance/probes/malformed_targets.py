@@ -99,7 +99,7 @@ def malformed_targets(session: HttpSession) -> Iterator[ProbeResult]:
     with_ids = [operation for operation in operations if operation.placeholders]
     reads = [operation for operation in operations if not operation.writes]
     yield from _deal(_IDS, with_ids, partial(_ask_id, session), _UNKNOWN_ID)
-    read_by_id = [one for one in with_ids if not one.writes]
+    read_by_id = [one for one in with_ids if not one.writes and _has_numeric_id(session, one)]
     yield from _deal_all(_NUMBERS, read_by_id, partial(_ask_id, session), _UNKNOWN_ID)
     numbered = [one for one in reads if _numeric_names(session, one)]
     yield from _deal_all(_NUMBER_VALUES, numbered, partial(_ask_number, session), _INVALID)
@@ -208,16 +208,23 @@ def _ask(
 
 def _numeric_names(session: HttpSession, operation: ServiceOperation) -> tuple[str, ...]:
     """The query parameters that are numbers, by their schema or by the example that was seen."""
-    document = session.description.document
-
-    def is_numeric(one: OperationParameter) -> bool:
-        schema = sampling.only_branch(document, one.schema)
-        seen = isinstance(one.example, str) and one.example.isdecimal()
-        return schema.get("type") in ("integer", "number") or seen
-
     return tuple(
-        one.name for one in operation.parameters if one.where == "query" and is_numeric(one)
+        one.name
+        for one in operation.parameters
+        if one.where == "query" and _is_numeric(session, one)
     )
+
+
+def _has_numeric_id(session: HttpSession, operation: ServiceOperation) -> bool:
+    """Whether the last placeholder is a number, or may be one for all that is known."""
+    parameter = operation.parameter(operation.placeholders[-1], "path")
+    return parameter is None or not parameter.schema or _is_numeric(session, parameter)
+
+
+def _is_numeric(session: HttpSession, parameter: OperationParameter) -> bool:
+    schema = sampling.only_branch(session.description.document, parameter.schema)
+    is_seen = isinstance(parameter.example, str) and parameter.example.isdecimal()
+    return schema.get("type") in ("integer", "number") or is_seen
 
 
 def _query_names(operation: ServiceOperation) -> tuple[str, ...]:

@@ -106,9 +106,18 @@ def _call(peer: Peer, asked: Exchange) -> Exchange | NoAnswer:
 
 
 def replay(
-    reported: ReportedFinding, contract: Contract, config: ServiceConfig, send: Send
+    reported: ReportedFinding,
+    contract: Contract,
+    config: ServiceConfig,
+    send: Send,
+    *,
+    learned: bool = False,
 ) -> Replay:
-    """Send the requests of a finding again and judge the last answer. Raises CannotReplay."""
+    """Send the requests of a finding again and judge the last answer. Raises CannotReplay.
+
+    ``learned``: the run had no taxonomy. The codes that it learned are not known any more, so a
+    finding of the same clause and place is the same.
+    """
     finding = reported.finding
     exchanges = rebuild(finding, contract, config)
     answered: list[Exchange] = []
@@ -119,10 +128,17 @@ def replay(
                 raise CannotReplay(answer.reason)
             answer = replace(exchange, response=Response(None))
         answered.append(answer)
-    return _mask(_decide(reported, contract, answered), config, contract.sensitive)
+    decided = _decide(reported, contract, answered, learned=learned)
+    return _mask(decided, config, contract.sensitive)
 
 
-def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Exchange]) -> Replay:
+def _decide(
+    reported: ReportedFinding,
+    contract: Contract,
+    answered: Sequence[Exchange],
+    *,
+    learned: bool,
+) -> Replay:
     finding, last = reported.finding, answered[-1]
     pairs = tuple(zip(finding.evidence, answered, strict=True))
     if finding.clause == "service/alive":
@@ -132,8 +148,15 @@ def _decide(reported: ReportedFinding, contract: Contract, answered: Sequence[Ex
         return Replay("reproduced", pairs, finding=_only(reported, again))
     judgement = judge(contract, last)
     recorded = finding.recorded_fingerprint
-    same = (new for new in judgement.findings if recorded in new.fingerprints)
-    found = next(same, None)
+    place = finding.clause, finding.pointer
+    found = next(
+        (
+            new
+            for new in judgement.findings
+            if recorded in new.fingerprints or (learned and (new.clause, new.pointer) == place)
+        ),
+        None,
+    )
     if found is not None:
         again = replace(found, evidence=tuple(answered))
         return Replay("reproduced", pairs, finding=_only(reported, again))
