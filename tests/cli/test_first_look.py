@@ -351,3 +351,11 @@ def test_a_drafted_configuration_aims_at_this_machine(
     done = faultspec("init", "conformance", "--openapi", "openapi.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert f'target: {{http: "{target}"' in (tmp_path / "conformance.yaml").read_text()
+
+
+@pytest.mark.parametrize("address", ["localhost:8000", "127.0.0.1:8000/books", "[::1]:8000"])
+def test_an_address_without_a_scheme_is_not_taken_for_a_file(address: str, tmp_path: Path) -> None:
+    """The message has the URL."""
+    done = faultspec("conform", address, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"the URL is http://{address}" in done.stderr

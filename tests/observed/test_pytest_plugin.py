@@ -143,6 +143,27 @@ def test_twice(faultspec):
 """
 
 
+def test_crashes_of_passed_tests_are_shown_at_the_end(pytester: pytest.Pytester) -> None:
+    """They are warnings, for a test may bring them about."""
+    pytester.makepyfile(
+        """
+        from flask import Flask
+
+        app = Flask(__name__)
+
+        @app.get("/boom")
+        def boom():
+            raise RuntimeError("x")
+
+        def test_crash():
+            assert app.test_client().get("/boom").status_code == 500
+        """
+    )
+    outcome = pytester.runpytest_subprocess("--faultspec-watch")
+    outcome.assert_outcomes(passed=1)
+    outcome.stdout.fnmatch_lines(["warnings, which fail no test:", "warning: service/no-crash*"])
+
+
 def test_each_test_has_ids_of_its_own(pytester: pytest.Pytester) -> None:
     """Equal ids of different tests are not compared; equal ids within one test fail it."""
     pytester.makepyfile(FROZEN)

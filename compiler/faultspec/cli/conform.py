@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from faultspec_conformance.results.waivers import Waiver
     from faultspec_conformance.session.options import RunOptions, Unreachable
 
+#: An address as it is typed into a browser: a host with a port, such as `localhost:8000`.
+_ADDRESS = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:]+\]):\d+(?:/|$)", re.IGNORECASE)
+
 
 @click.command(name="conform")
 @click.argument("target", required=False, metavar="[CONFIG|URL]")
@@ -163,7 +166,9 @@ def command(
             "--baseline and --require-coverage need the whole run: "
             "give them to `faultspec report merge`"
         )
-    _check_target(is_url=is_url, of_url=bool(headers or openapi or paths), watching=watching)
+    _check_target(
+        target, is_url=is_url, of_url=bool(headers or openapi or paths), watching=watching
+    )
     try:
         loaded = (
             load_url(target, headers, openapi, taxonomy_path, paths=paths)
@@ -255,10 +260,12 @@ def _judge_declared(*, one_only: bool) -> int:
     return 1 if 1 in codes else max(codes)
 
 
-def _check_target(*, is_url: bool, of_url: bool, watching: bool) -> None:
+def _check_target(target: str, *, is_url: bool, of_url: bool, watching: bool) -> None:
     """Raise UsageError for options that the kind of target excludes. ``of_url``: options of a URL
     are given.
     """
+    if _ADDRESS.match(target) and not os.path.exists(target):
+        raise click.UsageError(f"{target} is not a file; the URL is http://{target}")
     if not is_url and of_url:
         raise click.UsageError(
             "--header, --openapi and --path need a URL; a configuration has `identities`, `target` "

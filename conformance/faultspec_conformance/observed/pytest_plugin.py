@@ -287,9 +287,15 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     terminalreporter.section("faultspec")
     if own.report_only:
         terminalreporter.write_line(print_findings(fresh).rstrip())
-    elif own.late:
-        terminalreporter.write_line("answers that came after the tests that asked for them:")
-        terminalreporter.write_line(print_findings(own.late).rstrip())
+    else:
+        warnings = [finding for finding in fresh if finding.level == "warning"]
+        for heading, findings in (
+            ("answers that came after the tests that asked for them:", own.late),
+            ("warnings, which fail no test:", warnings),
+        ):
+            if findings:
+                terminalreporter.write_line(heading)
+                terminalreporter.write_line(print_findings(findings).rstrip())
     for line in (*result.failures, *result.not_run, *result.notes):
         terminalreporter.write_line(line)
     terminalreporter.write_line(
