@@ -327,7 +327,9 @@ class _List:
         more = self.paging.more(walk.pages[-1])
         if read > expected + 1:
             if not walk.ids[-1] and (following is not None or more):
-                text = f"page {read} of {expected} of {name} is empty, and names another one"
+                text = (
+                    f"page {read} of {name}, which has {expected}, is empty, and names another one"
+                )
                 walk.problem = walk.problem or (text, "endless")
             return False
         if named:
@@ -343,7 +345,7 @@ class _List:
                 )
             return False
         if more is True and read >= expected:
-            text = f"page {read} of {expected} of {name} says that another one follows"
+            text = f"page {read} of {name}, which has {expected}, says that another one follows"
             walk.problem = walk.problem or (text, "endless")
         if self.paging.counts(walk.pages[-1]) and read >= expected:
             return False  # a client knows the last page, so that what is behind it may be anything

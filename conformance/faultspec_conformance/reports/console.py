@@ -75,11 +75,12 @@ def text(report: Report, *, colour: bool = False) -> str:
     """Findings, then the coverage of codes, then a verdict for each clause."""
     result = report.result
     wide = max((len(address) for address in result.clauses), default=0)
+    coverage = _coverage(report)
     out = [
         findings_text(report, colour=colour) + f"{result.target} judged by {result.taxonomy}",
         "",
-        *_coverage(report),
-        "",
+        *coverage,
+        *([""] if coverage else []),
         *_clauses(result, wide, colour),
         "",
         *steps_text(report),
@@ -191,7 +192,7 @@ def _coverage(report: Report) -> list[str]:
     codes = report.result.coverage
     observed = sum(coverage.observed for coverage in codes.values())
     wide = max((len(code) for code in codes), default=0)
-    out = [f"{observed} of {len(codes)} codes observed"]
+    out = [f"{observed} of {len(codes)} codes observed"] if codes else []
     for code, coverage in codes.items():
         if coverage.observed:
             statuses = ", ".join(map(str, coverage.statuses))

@@ -48,7 +48,7 @@ def markdown(report: Report) -> str:
         "",
     ]
     if remark_lines := remarks(result):
-        out += [*(f"- {_cell(line)}" for line in reversed(remark_lines)), ""]
+        out += [*(f"- {_cell(line)}" for line in sorted(remark_lines, key=_urgency)), ""]
     for standing, title in _TITLES.items():
         out += _findings(title, result.findings_with(standing), folded=standing == "known")
     steps = () if report.interrupted or exit_code(result) else next_steps(result)
@@ -79,6 +79,12 @@ def markdown(report: Report) -> str:
         markdown_table(("Verdict", "Clause", "Occasions", "Why"), clauses),
     )
     return "\n".join(out).rstrip() + "\n"
+
+
+def _urgency(remark: str) -> int:
+    """Reasons to fail the run come first, notes last; the order of each kind stays."""
+    word = remark.partition(":")[0]
+    return {"FAILED": 0, "could not run": 1, "note": 3}.get(word, 2)
 
 
 def _place(reported: ReportedFinding) -> str:
