@@ -10,7 +10,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import CallSession
 from faultspec_conformance.session.confidential import CLAUSE
 from faultspec_conformance.session.confidential_params import renew_params
-from faultspec_conformance.session.observation import not_exercised, point
+from faultspec_conformance.session.observation import Unanswered, not_exercised, point
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.placeholders import fill_in
 
@@ -58,5 +58,10 @@ def _send_members(session: CallSession, sample: SampleCall, spoilt: str) -> Iter
         kept = {steps(place)[0] for place in places}
         params = {name: value for name, value in params.items() if name in kept}
     identity = session.identity(sample.identity)
-    session.call(sample.call.path, params, identity=identity, harmless=sample.safe)
-    yield from ()
+    try:
+        session.call(sample.call.path, params, identity=identity, harmless=sample.safe)
+    except Unanswered as error:
+        if error.asked is None or spoilt == "nothing":
+            raise
+        # The probe of bad params is about a silence to them.
+        yield not_exercised(CLAUSE, f"{sample.call.path} gave no answer to bad params")

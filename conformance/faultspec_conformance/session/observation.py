@@ -130,13 +130,11 @@ class Observation:
     def __str__(self) -> str:
         if self.exchange.response.status is None:
             number = protocol_error(self.json)
-            return self.code or (
-                f"error {number}"
-                if number is not None
-                else "an error"
-                if not self.ok
-                else "a result"
-            )
+            if self.code is not None or number is not None:
+                return self.code or f"error {number}"
+            if self.exchange.response.body and self.json is None:
+                return "a body that is not JSON"
+            return "a result" if self.ok else "an error"
         return f"{self.sent_status} {self.code}" if self.code else str(self.sent_status)
 
 
