@@ -26,6 +26,9 @@ START_SECONDS = 60.0
 #: Longer than a service needs to write a line after the end of a request, in seconds.
 _QUIET = 0.3
 
+#: Headers that an answer may have more than once.
+REPEATED = {"set-cookie", "vary"}
+
 ORIGIN = {"Origin": "http://shop.example"}
 GIVEN = "01900000-0000-7000-8000-000000000001"
 
@@ -47,6 +50,8 @@ class ShopAnswer(NamedTuple):
     def error(self) -> Any:
         """The envelope, which has to be sound."""
         assert self.headers.get_content_type() == "application/json", (self.status, self.body)
+        names = [name.lower() for name in self.headers if name.lower() not in REPEATED]
+        assert len(names) == len(set(names)), self.headers
         found = json.loads(self.body)
         assert found["request_id"] == self.headers["X-Request-Id"], (self.headers, self.body)
         assert self.headers["Cache-Control"] == "no-store"
@@ -198,7 +203,7 @@ def crash(shop: Shop) -> None:
     failed = shop.ask("GET", "/crash", X_Request_Id=GIVEN)
     assert (failed.status, failed.code) == (500, "internal_error")
     assert failed.headers["X-Request-Id"] == GIVEN
-    _await(lambda: b"hunter2" in shop.log.read_bytes())
+    wait_until(lambda: b"hunter2" in shop.log.read_bytes())
 
 
 def streaming(shop: Shop) -> None:
@@ -270,7 +275,8 @@ def correlation(shop: Shop) -> None:
         assert shop.ask("GET", path, X_Request_Id="a b").headers["X-Request-Id"] != "a b"
 
 
-def _await(holds: Callable[[], bool]) -> None:
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait, at most five seconds: a server may write a line after its answer has left."""
     deadline = time.monotonic() + 5
     while not holds():
         assert time.monotonic() < deadline

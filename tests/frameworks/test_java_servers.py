@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from frameworks.shop import GIVEN, LAWS, Shop, failures, served
+from frameworks.shop import GIVEN, LAWS, Shop, failures, served, wait_until
 from frameworks.test_frameworks import ADOPT, HERE, keep_row, table_row
 from paths import ROOT
 from support.command_line import faultspec
@@ -58,7 +58,7 @@ def build(folder: Path, server: JavaServer, *, wired: bool = True) -> None:
     for name in ("Shop", server.shop):
         text = (SOURCES / f"{name}.java").read_text(encoding="utf-8")
         if not wired:
-            text = text.replace(".getFilters().add(new HttpServerBoundary())", "")
+            text = text.replace("filters.add(new HttpServerBoundary());", "")
         sources.append(folder / f"{name}.java")
         sources[-1].write_text(text.replace("jakarta.", f"{server.api}."), encoding="utf-8")
     compile_java(folder, sources, jars=jars)
@@ -124,6 +124,15 @@ def test_the_suite_finds_nothing_in_a_shop_in_java(
 ) -> None:
     """`faultspec conform` has no finding in the server of the JDK."""
     check_conformance(JDK, shop_folder(JDK, tmp_path_factory), tmp_path / "log")
+
+
+def test_a_filter_around_the_boundary_reads_the_headers_of_an_error(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """By the names that the server gives them."""
+    with running(JDK, shop_folder(JDK, tmp_path_factory), tmp_path / "log") as shop:
+        shop.ask("GET", "/typed", X_Request_Id=GIVEN)
+        wait_until(lambda: f"answered /typed {GIVEN}" in shop.log.read_text(encoding="utf-8"))
 
 
 @pytest.mark.full

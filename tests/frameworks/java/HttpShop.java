@@ -1,5 +1,6 @@
 // The shop in the server of the JDK: java HttpShop 8080
 
+import com.sun.net.httpserver.Filter;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -7,6 +8,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.Executors;
 import shoperrors.HttpServerBoundary;
 
@@ -15,9 +17,26 @@ final class HttpShop {
         int port = Integer.parseInt(arguments[0]);
         InetSocketAddress place = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         HttpServer server = HttpServer.create(place, 0);
-        server.createContext("/", HttpShop::serve).getFilters().add(new HttpServerBoundary());
+        List<Filter> filters = server.createContext("/", HttpShop::serve).getFilters();
+        filters.add(new AccessLog());
+        filters.add(new HttpServerBoundary());
         server.setExecutor(Executors.newFixedThreadPool(8));
         server.start();
+    }
+
+    /** Writes the correlation id of each answer, as a filter around the boundary reads it. */
+    private static final class AccessLog extends Filter {
+        @Override
+        public String description() {
+            return "access log";
+        }
+
+        @Override
+        public void doFilter(HttpExchange exchange, Chain chain) throws IOException {
+            chain.doFilter(exchange);
+            String id = exchange.getResponseHeaders().getFirst("X-Request-Id");
+            System.out.println("answered " + exchange.getRequestURI() + " " + id);
+        }
     }
 
     private static void serve(HttpExchange exchange) throws IOException {
