@@ -13,7 +13,6 @@ from typing import NamedTuple
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.conditions import ConditionalRule, StatusRange
 from faultspec.language.model import Code, Envelope, Taxonomy
-from faultspec.runtime import ids
 from faultspec.runtime.shape import (
     Array,
     Literal,
@@ -245,12 +244,12 @@ def _slots(taxonomy: Taxonomy) -> Iterator[Json]:
             continue
         field = taxonomy.field_of(slot)
         types = ("array",) if slot == "actions" else field.schema.types if field else ()
-        formats = field.schema.format if field is not None and field.echo else ()
+        formats = schemas.made_formats(field) if field is not None else ()
         yield {
             "slot": slot,
             "type": types[0] if len(types) == 1 else "",
             "header": header_of(slot, field, taxonomy) or "",
-            "generate": next((each for each in formats if each in ids.PATTERNS), ""),
+            "generate": next(iter(formats), ""),
         }
 
 

@@ -22,7 +22,7 @@ from faultspec.language.model import (
     Taxonomy,
 )
 from faultspec.language.scope import WELL_KNOWN_SLOTS
-from faultspec.language.values import Vocabularies, spell, vocabularies
+from faultspec.language.values import Vocabularies, check_value, spell, vocabularies
 from faultspec.runtime import ids
 from faultspec.runtime.places import body_places
 from faultspec.runtime.pointers import steps
@@ -33,6 +33,9 @@ from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoize
 
 Json = dict[str, Any]
+
+#: A slot that may hold these may hold any UUID that is made.
+_UUIDS = ("00000000-0000-4000-8000-000000000000", "ffffffff-ffff-4fff-bfff-ffffffffffff")
 
 
 # Codes and envelopes
@@ -165,13 +168,23 @@ def _shows(example: Example, code: Code, envelope: Envelope) -> bool:
     )
 
 
+def made_formats(field: Field) -> tuple[str, ...]:
+    """The formats in which a server makes the value of an echoed slot. Without a format it is
+    `token`, which is made as a UUID, if the slot may hold one.
+    """
+    if not field.echo:
+        return ()
+    if field.schema.format:
+        return tuple(each for each in field.schema.format if each in ids.PATTERNS)
+    takes_any = field.schema.vocabulary is None and not any(
+        problem for text in _UUIDS for problem in check_value(field.schema, text)
+    )
+    return ("token",) if takes_any else ()
+
+
 def given_slots(envelope: Envelope) -> tuple[str, ...]:
     """The slots that the envelope requires and that must be given when the error is raised."""
-    made = {
-        field.slot
-        for field in envelope.fields.values()
-        if field.echo and set(field.schema.format) & set(ids.PATTERNS)
-    }
+    made = {field.slot for field in envelope.fields.values() if made_formats(field)}
     return tuple(
         slot
         for slot, places in slot_places(envelope.shape).items()

@@ -10,13 +10,11 @@ from faultspec.language.model import (
     Code,
     DetailMember,
     Fallback,
-    Field,
     Surface,
     Taxonomy,
 )
 from faultspec.language.routes import compile_route
 from faultspec.language.spelling import pascal
-from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.runtime.keys import KeyPlace
 from faultspec.runtime.retry import Policy
@@ -461,13 +459,8 @@ def correlation(taxonomy: Taxonomy) -> CorrelationRow:
     field = next((field for field in taxonomy.fields() if field.echo), None)
     if field is None:
         return CorrelationRow("X-Request-Id", ("token",), None, None)
-    formats = known_formats(field) or ("token",)
+    formats = schemas.made_formats(field) or ("token",)
     return CorrelationRow(field.echo or "X-Request-Id", formats, None, field.slot)
-
-
-def known_formats(field: Field) -> tuple[str, ...]:
-    """The formats of a field in which the runtime makes identifiers."""
-    return tuple(format_ for format_ in field.schema.format if format_ in ids.PATTERNS)
 
 
 def _retry(taxonomy: Taxonomy, members: Members) -> RetryRows:

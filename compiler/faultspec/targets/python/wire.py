@@ -6,7 +6,6 @@ from typing import NamedTuple
 from faultspec.language.model import Envelope, Field, Schema, Taxonomy
 from faultspec.language.spelling import pascal
 from faultspec.language.text_types import slot_types
-from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.runtime.places import SlotPlace
 from faultspec.runtime.shape import (
@@ -177,8 +176,7 @@ def _actions(taxonomy: Taxonomy) -> PythonSlotRow:
 def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) -> PythonSlotRow:
     field = taxonomy.field_of(slot)
     known = field.schema if field is not None else Schema()
-    echoed = field is not None and field.echo
-    formats = [format_ for format_ in known.format if echoed and format_ in ids.PATTERNS]
+    formats = schemas.made_formats(field) if field is not None else ()
     places = [slot_places(envelope.shape).get(slot, ()) for envelope in taxonomy.envelopes.values()]
     row = _row(
         slot=slot,

@@ -168,8 +168,8 @@ def server_rows(
         made={
             field.slot: format_
             for field in taxonomy.fields()
-            if field.echo and field.slot in members
-            for format_ in python.known_formats(field)[:1]
+            if field.slot in members
+            for format_ in schemas.made_formats(field)[:1]
         },
         correlation={"header": correlation.header, "formats": list(correlation.formats)},
         slot=correlation.slot,
