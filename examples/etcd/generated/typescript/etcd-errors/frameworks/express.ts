@@ -39,7 +39,10 @@ export interface ExpressBoundary {
     response: NodeResponse,
     next: Next,
   ) => void;
-  /** The last middleware: it answers unknown routes and errors. */
+  /**
+   * The last middleware: it answers unknown routes and errors. OPTIONS of a path has
+   * Express's own answer, with the methods of the path.
+   */
   readonly last: [
     (request: ExpressRequest, response: NodeResponse, next: Next) => void,
     (
@@ -60,7 +63,12 @@ export function errorBoundary(options: BoundaryOptions = {}): ExpressBoundary {
       next(testedError(request.headers));
     },
     last: [
-      (request, response, _) => {
+      (request, response, next) => {
+        if (request.method === "OPTIONS") {
+          // Express names the methods of a path, or answers 404, which `first` sees
+          next();
+          return;
+        }
         const exchange = exchangeOf(boundary, request, response);
         const headers = response.getHeaders() as NodeRequest["headers"];
         sendAnswer(response, exchange.answerStatus(404, headers));
