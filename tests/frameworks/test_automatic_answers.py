@@ -1,5 +1,5 @@
-"""Answers that a framework makes by itself stay behind the boundary, in the real frameworks: methods of
-a path, HEAD of what GET answers, redirects, answers to conditions.
+"""Answers that a framework makes by itself stay behind the boundary, in the real frameworks: the
+methods of a path, HEAD of what GET answers, redirects, answers to conditions.
 """
 
 import re
@@ -40,6 +40,7 @@ const pass = (request, response, next) => next();
 export const errorBoundary = () => ({ first: pass, last: [pass] });
 export const install = () => undefined;
 export const refuse = () => new Error();
+export const frameworkErrors = () => undefined;
 """
 
 

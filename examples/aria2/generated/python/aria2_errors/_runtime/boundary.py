@@ -13,7 +13,8 @@ of its own, and asks it.
    `Cache-Control: no-store`. Any other (a framework's 404, 405 …) is answered anew by
    `render`; of its headers those in `KEPT` and the CORS headers survive. An error of a
    surface that has no envelope, or whose bodies may keep another shape, passes.
-4. An exception is logged and answered by `render`.
+4. An exception is logged and answered by `render`. One that `is_unread` takes for a
+   body that the framework could not read is a bare 400.
 5. Where `render` fails, `last_resort` is the answer; an error never leaves without a
    body because of a mistake in how it is made.
 """
@@ -23,6 +24,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
+from traceback import walk_tb
 from typing import NamedTuple
 
 from . import retry_after
@@ -162,7 +164,8 @@ class BoundaryPolicy(NamedTuple):
     that raises: it knows only the correlation id, and must not fail. `is_envelope` says
     of an error of the application whether it is the envelope already; `media_type` is
     the envelope's, which decides for HEAD, where there is no body. `body_limit` in
-    bytes, or None. Of `surfaces` the first that claims an exchange counts.
+    bytes, or None. Of `surfaces` the first that claims an exchange counts. `is_unread`
+    says of an exception whether a framework raised it as it read a malformed body.
     """
 
     render: Callable[[Problem], Answer]
@@ -172,6 +175,7 @@ class BoundaryPolicy(NamedTuple):
     media_type: str = "application/json"
     body_limit: int | None = None
     surfaces: Sequence[BoundarySurface] = ()
+    is_unread: Callable[[Exception], bool] = lambda exception: False
 
 
 class BodyTooLarge(Exception):
@@ -305,6 +309,8 @@ class BoundaryExchange:
         replaces, and `body` and `answered` are the body and all headers of this
         response.
         """
+        if exception is not None and self.policy.is_unread(exception):
+            status, exception = 400, None
         try:
             answer = self.policy.render(
                 Problem(
@@ -367,6 +373,12 @@ def encoded(fields: Iterable[tuple[str, str]]) -> Headers:
         (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
         for name, value in fields
     )
+
+
+def raised_in(exception: Exception, function: Callable[..., object]) -> bool:
+    """Whether an exception was raised while a function of Python ran."""
+    code = getattr(function, "__code__", None)
+    return any(frame.f_code is code for frame, _ in walk_tb(exception.__traceback__))
 
 
 def reason_phrase(status: int) -> str:

@@ -19,17 +19,22 @@ answered as ``boundary.invalid_input`` says, without the input itself.
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from litestar import Litestar
-from litestar.exceptions import HTTPException, ValidationException
+from litestar import Litestar, Request
+from litestar.exceptions import (
+    HTTPException,
+    SerializationException,
+    ValidationException,
+)
 
-from .._runtime.asgi import EXCHANGE
-from ..asgi import ErrorBoundary
+from .._runtime.asgi import EXCHANGE, AsgiBoundary
+from .._runtime.boundary import raised_in
 from ..boundary import (
     BoundaryExchange,
     BoundaryOptions,
     InvalidInput,
     ServiceError,
     invalid_input,
+    make_policy,
 )
 from . import self_test
 
@@ -58,7 +63,13 @@ def install(
             exchange.note(exception)
 
     app.after_exception.append(note_exception)
-    app.asgi_handler = ErrorBoundary(app.asgi_handler, **options)
+    policy = make_policy(**options)._replace(is_unread=_is_unread)
+    app.asgi_handler = AsgiBoundary(app.asgi_handler, policy)
+
+
+def _is_unread(exception: Exception) -> bool:
+    kinds = (SerializationException, ValueError, RecursionError)
+    return isinstance(exception, kinds) and raised_in(exception, Request.json)
 
 
 def check(app: Litestar) -> list[str]:

@@ -4,8 +4,8 @@
  *     const app = new Hono();
  *     install(app); // before the routes
  *
- * An exception of this package leaves as itself, an `HTTPException` by its status, and any
- * other as the internal error.
+ * An exception of this package leaves as itself, an `HTTPException` by its status, JSON
+ * that `context.req.json()` cannot read as a bare 400, and any other as the internal error.
  */
 
 // Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -47,6 +47,7 @@ interface Context {
     readonly method: string;
     readonly path: string;
     readonly raw: { readonly headers: FieldSource };
+    json(): Promise<unknown>;
   };
   res: WebResponse;
   body(body: string, status: number): WebResponse;
@@ -75,6 +76,7 @@ export function install(
   const boundary = new Boundary(options);
   const exchanges = new WeakMap<object, Exchange>();
   const answered = new WeakSet<object>();
+  const unread = new WeakSet<object>();
   const exchangeOf = (context: Context): Exchange => {
     const known = exchanges.get(context);
     if (known !== undefined) return known;
@@ -95,6 +97,7 @@ export function install(
   };
   app.use("*", async (context: Context, next: () => Promise<void>) => {
     const exchange = exchangeOf(context);
+    noteUnread(context, unread);
     const tested = testedError(context.req.raw.headers);
     if (tested !== undefined) throw tested as Error;
     try {
@@ -131,7 +134,8 @@ export function install(
   );
   app.onError((error: unknown, context: Context) => {
     const exchange = exchangeOf(context);
-    const made = madeBy(error);
+    const isUnread = unread.has(Object(error) as object);
+    const made = isUnread ? { status: 400, headers: {} } : madeBy(error);
     return respond(
       context,
       made === null
@@ -139,6 +143,19 @@ export function install(
         : exchange.answerStatus(made.status, made.headers),
     );
   });
+}
+
+/** Note the errors of `context.req.json()` for JSON that is malformed. */
+function noteUnread({ req }: Context, unread: WeakSet<object>): void {
+  const { json } = req;
+  req.json = async () => {
+    try {
+      return await json.call(req);
+    } catch (error) {
+      if (error instanceof SyntaxError) unread.add(error);
+      throw error;
+    }
+  };
 }
 
 /** The text of a response; null if it is longer than an envelope may be. */

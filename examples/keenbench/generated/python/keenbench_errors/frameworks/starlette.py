@@ -4,7 +4,8 @@
     install(app)
 
 The boundary stands inside of CORS, so that browsers may read errors. Middleware that is
-added later stands around it: add what may fail before.
+added later stands around it: add what may fail before. JSON that ``Request.json``
+cannot read is a bare 400.
 """
 
 # Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -25,7 +26,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ..asgi import ErrorBoundary
+from .._runtime.asgi import AsgiBoundary
+from .._runtime.boundary import raised_in
 from ..boundary import BoundaryOptions, make_policy
 from . import self_test
 
@@ -34,7 +36,7 @@ def install(app: Starlette, **options: Unpack[BoundaryOptions]) -> None:
     """Add the boundary to the middleware of an application. Raises ValueError as
     ``make_policy`` does, and RuntimeError if the application has served a request.
     """
-    make_policy(**options)  # a mistake in the options shows here, and not at a request
+    policy = make_policy(**options)._replace(is_unread=_is_unread)
     if app.middleware_stack is not None:
         raise RuntimeError("install the error boundary before the first request")
     outer = [
@@ -43,7 +45,12 @@ def install(app: Starlette, **options: Unpack[BoundaryOptions]) -> None:
         if middleware.cls is CORSMiddleware
     ]
     place = outer[-1] + 1 if outer else 0
-    app.user_middleware.insert(place, Middleware(ErrorBoundary, **options))
+    app.user_middleware.insert(place, Middleware(AsgiBoundary, policy=policy))
+
+
+def _is_unread(exception: Exception) -> bool:
+    is_malformed = isinstance(exception, (ValueError, RecursionError))
+    return is_malformed and raised_in(exception, Request.json)
 
 
 def check(app: Starlette) -> list[str]:

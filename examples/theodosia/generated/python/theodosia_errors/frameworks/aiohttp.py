@@ -3,8 +3,9 @@
     app = web.Application()
     install(app)
 
-A raised error of this package is answered as itself. A request that aiohttp cannot read
-never reaches the application, and is answered by the server.
+A raised error of this package is answered as itself. A body that ``Request.json``,
+``text`` or ``post`` cannot read is a bare 400. A request that aiohttp cannot read never
+reaches the application, and is answered by the server.
 """
 
 # Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -23,6 +24,7 @@ from typing import Unpack
 
 from aiohttp import web
 
+from .._runtime.boundary import raised_in
 from ..boundary import Answer, BoundaryExchange, BoundaryOptions, encoded, make_policy
 from . import self_test
 
@@ -36,7 +38,7 @@ def install(app: web.Application, **options: Unpack[BoundaryOptions]) -> None:
     """Make the boundary the outermost middleware of an application. Its ``body_limit``
     replaces ``client_max_size``. Raises ValueError as ``make_policy`` does.
     """
-    policy = make_policy(**options)
+    policy = make_policy(**options)._replace(is_unread=_is_unread)
 
     async def answer_errors(
         request: web.Request, handler: Handler
@@ -76,6 +78,15 @@ def install(app: web.Application, **options: Unpack[BoundaryOptions]) -> None:
 
     app.middlewares.insert(0, web.middleware(answer_errors))
     app.on_response_prepare.append(note_begin)
+
+
+def _is_unread(exception: Exception) -> bool:
+    is_malformed = isinstance(exception, (ValueError, RecursionError))
+    is_unknown_charset = type(exception) is LookupError
+    readers = (web.BaseRequest.json, web.BaseRequest.text, web.BaseRequest.post)
+    return (is_malformed or is_unknown_charset) and any(
+        raised_in(exception, reader) for reader in readers
+    )
 
 
 def check(app: web.Application) -> list[str]:
