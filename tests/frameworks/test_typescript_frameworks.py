@@ -134,7 +134,7 @@ def running(framework: NodeFramework, folder: Path, log: Path) -> Iterator[Shop]
     """The shop of a framework, until the end of the block."""
     command = ["node", str(folder / "serve.mjs"), framework.shop]
     with served(command, {}, log) as port:
-        yield Shop(port, log, has_405=False, shows_paths=framework.shop != "fastify")
+        yield Shop(port, log, has_405=False)
 
 
 def row(framework: NodeFramework, broken: dict[str, str]) -> str:

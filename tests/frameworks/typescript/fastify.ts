@@ -3,9 +3,9 @@ import { Readable } from "node:stream";
 import cors from "@fastify/cors";
 import fastify from "fastify";
 import { NotFound, OutOfStock, SkuTaken } from "./shop-errors/exceptions.js";
-import { install } from "./shop-errors/frameworks/fastify.js";
+import { frameworkErrors, install } from "./shop-errors/frameworks/fastify.js";
 
-export const app = fastify({ bodyLimit: 1000 });
+export const app = fastify({ bodyLimit: 1000, frameworkErrors: frameworkErrors() });
 install(app);
 await app.register(cors, { origin: "http://shop.example" });
 app.addHook("onRequest", async (_request, reply) => {

@@ -1,7 +1,7 @@
 /**
  * Every error of a Fastify application leaves in the envelope.
  *
- *     const app = fastify({ bodyLimit: 1_000_000 });
+ *     const app = fastify({ frameworkErrors: frameworkErrors() });
  *     install(app); // before the routes
  *
  * An exception of this package leaves as itself, an error of Fastify by its status, input
@@ -82,9 +82,7 @@ export function install(
   const exchangeOf = (request: Request): Exchange => {
     const known = exchanges.get(request);
     if (known !== undefined) return known;
-    const { method, url, headers } = request;
-    const [path = "/"] = url.split("?");
-    const opened = boundary.open({ method, path, headers });
+    const opened = open(boundary, request);
     exchanges.set(request, opened);
     return opened;
   };
@@ -174,6 +172,35 @@ export function install(
       return send(request, reply, answer);
     },
   );
+}
+
+/* eslint-disable @typescript-eslint/no-explicit-any */
+/**
+ * The option of Fastify of this name: the answer to requests that it refuses before any
+ * hook, such as a path that cannot be decoded. Takes the options that `install` has.
+ * Throws RangeError as `Boundary` does.
+ */
+export function frameworkErrors(
+  options: BoundaryOptions = {},
+): (error: any, request: any, reply: any) => void {
+  const boundary = new Boundary(options);
+  return (error: unknown, request: Request, reply: FastifyAnswer) => {
+    const exchange = open(boundary, request);
+    const status = statusOf(error);
+    write(
+      reply,
+      status === null
+        ? exchange.answerError(error)
+        : exchange.answerStatus(status),
+    );
+  };
+}
+/* eslint-enable @typescript-eslint/no-explicit-any */
+
+function open(boundary: Boundary, request: Request): Exchange {
+  const { method, url, headers } = request;
+  const [path = "/"] = url.split("?");
+  return boundary.open({ method, path, headers });
 }
 
 /** The input that Fastify refused, null if the error is another. */
