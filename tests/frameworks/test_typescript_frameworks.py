@@ -341,3 +341,22 @@ process.exit(0);
 """
     found = json.loads(run_snippets(CURRENT["express"], folder, program).splitlines()[-1])
     assert any("leaves as another error" in each for each in found), found
+
+
+@pytest.mark.full
+def test_the_self_test_of_fastify_names_a_missing_option(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """Without `frameworkErrors` no boundary sees a path that cannot be decoded."""
+    folder = tmp_path / "unwired"
+    shutil.copytree(compiled(CURRENT["fastify"], tmp_path_factory), folder, symlinks=True)
+    program = """
+import fastify from "fastify";
+import { check, install } from "./shop-errors/frameworks/fastify.js";
+const app = fastify();
+install(app);
+console.log(JSON.stringify(await check(app)));
+process.exit(0);
+"""
+    found = json.loads(run_snippets(CURRENT["fastify"], folder, program).splitlines()[-1])
+    assert found == ["a path that cannot be decoded is answered by Fastify: pass `frameworkErrors`"]

@@ -11,7 +11,7 @@
 // Generated from examples/registry/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/registry/taxonomy.yaml
 
-import { type FieldSource, fieldsOf } from "../_runtime/fields.js";
+import { type FieldSource, fieldsOf, valuesOf } from "../_runtime/fields.js";
 import { LARGEST_BODY } from "../_runtime/streams.js";
 import {
   type Answer,
@@ -313,7 +313,11 @@ export interface InjectableApplication {
  * process.
  */
 export async function check(app: InjectableApplication): Promise<string[]> {
-  return await checkReplies(async (name, url, headers): Promise<Reply> => {
+  const ask = async (
+    name: string,
+    url: string,
+    headers: Record<string, string>,
+  ): Promise<Reply> => {
     const method = name === "HEAD" ? "HEAD" : "GET";
     const found = await app.inject({ method, url, headers });
     return {
@@ -321,5 +325,14 @@ export async function check(app: InjectableApplication): Promise<string[]> {
       headers: found.headers as FieldSource,
       text: async () => found.body,
     };
-  });
+  };
+  const problems = await checkReplies(ask);
+  const { headers } = await ask("GET", "/%zz", {});
+  const [id] = valuesOf(fieldsOf(headers), CORRELATION.header);
+  if (problems.length === 0 && id === undefined) {
+    problems.push(
+      "a path that cannot be decoded is answered by Fastify: pass `frameworkErrors`",
+    );
+  }
+  return problems;
 }
