@@ -100,7 +100,9 @@ asyncio.run(ask_all())
 
 @pytest.mark.parametrize("framework", APPLICATIONS)
 def test_json_that_a_framework_cannot_read_is_refused(framework: str, packages: Path) -> None:
-    """Cut, no UTF-8, or nested too deeply; in aiohttp also of an unknown charset. The same failure of the service itself is a bug."""
+    """Cut, no UTF-8, or nested too deeply; in aiohttp also of an unknown charset. The same failure
+    of the service itself is a bug.
+    """
     answers = run_python(APPLICATIONS[framework], packages).splitlines()
     assert answers == ["400 bad_request"] * 3 + ["500 internal_error"] * 3
 
