@@ -224,3 +224,47 @@ def test_a_question_ends_at_its_limit_of_memory(tmp_path: Path) -> None:
         "Error executing tool search: this takes more than 288 MiB of memory",
         True,
     )
+
+
+BEGIN = (
+    b'{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": '
+    b'"2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}\n'
+)
+
+LONG = {
+    "text": b'"' + b"a" * 70_000_000 + b'"',
+    "numbers": b"[" + b"1," * 10_000_000 + b"1]",
+    "objects": b"[" + b"{}," * 10_000_000 + b"1]",
+    "two mebibytes": b'"' + b"a" * 2_000_000,
+}
+
+
+def ask_for(name: bytes) -> subprocess.CompletedProcess[bytes]:
+    """The answers to a question for a name, whose JSON is given."""
+    question = b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "explain", '
+    question += b'"arguments": {"name": ' + name + b"}}}\n"
+    return subprocess.run(
+        [sys.executable, "-c", "from faultspec.cli import main; main()", "mcp"],
+        input=BEGIN + b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n' + question,
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("name", [*LONG])
+def test_a_message_beyond_the_bound_ends_the_command(name: str) -> None:
+    """The command ends with exit code 2 and one plain line, whatever the message consists of."""
+    done = ask_for(LONG[name])
+    assert done.returncode == 2
+    assert done.stderr == b"error[too-large]: a message has more than 1 MiB\n"
+
+
+@pytest.mark.parametrize("sign", [b"1,", b"{},", b"[[]],"])
+def test_a_message_of_many_values_within_the_bound_is_answered(sign: bytes) -> None:
+    """A message of almost a mebibyte of small values is refused, and the command goes on."""
+    done = ask_for(b"[" + sign * (1_048_000 // len(sign)) + b"1]")
+    assert done.returncode == 0, done.stderr
+    assert b'"id":5' in done.stdout
+    assert done.stderr == b""

@@ -2,6 +2,7 @@
 Context Protocol.
 """
 
+import io
 import logging
 import os
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from faultspec.cli.bounded_lines import BoundedLines
 from faultspec.cli.explanations import Explanations, code_address, load_explanations
 from faultspec.cli.extra import is_installed, refuse_missing, require_conformance
 from faultspec.cli.interruption import INTERRUPTED, MOST_MEMORY, TimeIsUp, limit_computing
@@ -180,6 +182,7 @@ def command(path: str | None) -> int:
     if not is_installed("mcp"):
         refuse_missing("mcp", "mcp")
     logging.disable()  # the library reports each refused call on standard error
+    sys.stdin = io.TextIOWrapper(BoundedLines(sys.stdin.buffer), encoding="utf-8")
     try:
         with redirect_stdout(bypass_masks(sys.stdout)):
             build_server(path).run()
