@@ -22,6 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from faultspec_conformance import reports
@@ -731,6 +733,58 @@ def write_replay(folder: Path, url: str) -> None:
     (folder / "report.json").write_text(json.dumps(data))
 
 
+RECORDED = (
+    TAXONOMY
+    + """
+telemetry:
+  records:
+    access: {method: /method, url: /url, status: /status, slots: {code: /code}}
+    full: {method: /method, url: /url, status: /answered, response: {body: /body}}
+"""
+)
+
+
+def write_rows(rows: int, **columns: Callable[[], Any]) -> Callable[[Path, str], None]:
+    """A table of Parquet with these columns, which are made when it is written."""
+
+    def write(folder: Path, _: str) -> None:
+        (folder / "recorded.yaml").write_text(RECORDED)
+        fixed = {"method": ["GET"] * rows, "url": ["/a"] * rows}
+        made = {name: make() for name, make in columns.items()}
+        pq.write_table(pa.table({**fixed, **made}), folder / "rows.parquet", compression="zstd")
+
+    return write
+
+
+def repeat_text(length: int, rows: int) -> Callable[[], Any]:
+    """A column with one text in each row, which the file has once."""
+    return lambda: pa.DictionaryArray.from_arrays(
+        pa.array([0] * rows, pa.int32()), pa.array(["x" * length])
+    )
+
+
+def list_nulls(length: int) -> Callable[[], Any]:
+    """A column with one list of nulls, which takes a kilobyte in the file."""
+    return lambda: pa.array([[None] * length], pa.list_(pa.int8()))
+
+
+def write_rest(folder: Path, _: str) -> None:
+    """CSV whose row has a text in quotes with a line in each of its fields, without an end."""
+    (folder / "recorded.yaml").write_text(RECORDED)
+    (folder / "rows.csv").write_text("method,url,status,code\n" + '"a\n",' * 20_000_000)
+
+
+def write_fields(folder: Path, _: str) -> None:
+    """CSV whose row has millions of fields in a line."""
+    (folder / "recorded.yaml").write_text(RECORDED)
+    (folder / "rows.csv").write_text("method,url,status,code\n" + "ab," * 5_500_000)
+
+
+def audit_rows(name: str, engine: str = "duckdb") -> tuple[str, ...]:
+    """The audit of a table."""
+    return (*PROGRAM, "audit", name, "--taxonomy", "recorded.yaml", "--engine", engine)
+
+
 FINGERPRINT = json.loads(reports.json(report()))["findings"][0]["fingerprint"]
 
 MERGE = (
@@ -812,6 +866,54 @@ HOSTILE_INPUTS: dict[str, HostileInput] = {
         "`replay` of a request of 32 MiB",
         write_replay,
         (*PROGRAM, "replay", "report.json", FINGERPRINT),
+    ),
+    "rows": HostileInput(
+        "`audit` of 1.5 kB of Parquet with a text of 8 MB as the code of 2,000 records",
+        write_rows(2_000, status=lambda: [404] * 2_000, code=repeat_text(8_000_000, 2_000)),
+        audit_rows("rows.parquet"),
+        quick=True,
+    ),
+    "plain rows": HostileInput(
+        "the same with `--engine plain`",
+        write_rows(2_000, status=lambda: [404] * 2_000, code=repeat_text(8_000_000, 2_000)),
+        audit_rows("rows.parquet", "plain"),
+        quick=True,
+    ),
+    "bodies of rows": HostileInput(
+        "`audit` of Parquet with a text of 8 MB as the body of 2,000 records",
+        write_rows(2_000, answered=lambda: [404] * 2_000, body=repeat_text(8_000_000, 2_000)),
+        audit_rows("rows.parquet"),
+        quick=True,
+    ),
+    "other column": HostileInput(
+        "`audit` of Parquet with a text of 8 MB in a column that no record has",
+        write_rows(2_000, status=lambda: [404] * 2_000, other=repeat_text(8_000_000, 2_000)),
+        audit_rows("rows.parquet", "plain"),
+        quick=True,
+    ),
+    "nulls": HostileInput(
+        "`audit` of 1.3 kB of Parquet with a list of 20 million nulls as a body",
+        write_rows(1, answered=lambda: [404], body=list_nulls(20_000_000)),
+        audit_rows("rows.parquet"),
+        quick=True,
+    ),
+    "larger rows": HostileInput(
+        "`audit` of Parquet with a text of 3 MB as the code of 20 records",
+        write_rows(20, status=lambda: [404] * 20, code=repeat_text(3_000_000, 20)),
+        audit_rows("rows.parquet"),
+        quick=True,
+    ),
+    "endless row": HostileInput(
+        "`audit` of CSV with a row of 20 million lines",
+        write_rest,
+        audit_rows("rows.csv"),
+        quick=True,
+    ),
+    "fields": HostileInput(
+        "`audit` of CSV with a row of 5.5 million fields",
+        write_fields,
+        audit_rows("rows.csv"),
+        quick=True,
     ),
 }
 

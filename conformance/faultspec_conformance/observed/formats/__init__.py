@@ -9,7 +9,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from faultspec.contract.model import Contract
 from faultspec_conformance.observed.formats.byte_streams import ByteStream
@@ -17,10 +17,11 @@ from faultspec_conformance.observed.formats.cassettes import read_cassette
 from faultspec_conformance.observed.formats.compression import LONGEST_MAGIC, Unpacked, unpack
 from faultspec_conformance.observed.formats.declared import reads_text
 from faultspec_conformance.observed.formats.detection import detect_format
-from faultspec_conformance.observed.formats.grouping import GroupingPlan
+from faultspec_conformance.observed.formats.grouping import GroupingPlan, read_members
 from faultspec_conformance.observed.formats.groups import group_rows
 from faultspec_conformance.observed.formats.har import read_har
 from faultspec_conformance.observed.formats.logs import read_lines, read_log
+from faultspec_conformance.observed.formats.parquet import parquet_rows
 from faultspec_conformance.observed.formats.record import (
     Grouped,
     Item,
@@ -29,9 +30,9 @@ from faultspec_conformance.observed.formats.record import (
 )
 from faultspec_conformance.observed.formats.sources import mask_address, open_source
 from faultspec_conformance.observed.formats.tables import (
+    Rows,
     UnreadableRow,
     csv_rows,
-    parquet_rows,
     read_table,
 )
 
@@ -47,7 +48,7 @@ FORMATS: Mapping[str, Reader] = {
     ),
     # DuckDB opens it once more, by its path: it reads the end first.
     "parquet": lambda _, path, contract, __: read_table(
-        parquet_rows(path), mask_address(path), contract
+        parquet_rows(path, read_members(contract)), mask_address(path), contract
     ),
 }
 """The readers by format."""
@@ -59,8 +60,8 @@ _HEAD = 64 * 1024
 #: may have.
 _PARSED, _UNPACKED = frozenset({"har", "vcr"}), 128 * 1024 * 1024
 
-#: Lines or rows of a sample.
-_SAMPLE = 500
+#: Lines or rows of a sample, and the characters after which it ends.
+_SAMPLE, _SAMPLED = 500, 16 * 1024 * 1024
 
 
 class OpenRecording(NamedTuple):
@@ -133,10 +134,24 @@ def read_sample(path: str) -> list[object]:
         _check_parquet(found, found.form)
         if found.form in ("csv", "parquet"):
             rows = csv_rows(found.stream) if found.form == "csv" else parquet_rows(path)
-            with suppress(UnreadableRow):
-                return [row for _, row in islice(rows, _SAMPLE)]
-        lines = islice(read_lines(found.stream), _SAMPLE)
-        return [line.decode("utf-8", "replace").strip() for line in lines if line is not None]
+            return [*_take_sample(row for _, row in _readable(rows))]
+        lines = _take_sample(read_lines(found.stream))
+        return [line.decode("utf-8", "replace").strip() for line in lines]
+
+
+def _readable(rows: Rows) -> Rows:
+    with suppress(UnreadableRow):
+        yield from rows
+
+
+def _take_sample(items: Iterator[Any]) -> Iterator[Any]:
+    """The first items that are there, as many as the memory is for."""
+    length = 0
+    for item in islice((item for item in items if item is not None), _SAMPLE):
+        yield item
+        length += len(item if isinstance(item, bytes) else str(item))
+        if length > _SAMPLED:
+            return
 
 
 @contextmanager

@@ -67,6 +67,22 @@ def plan_grouping(contract: Contract) -> GroupingPlan | None:
     )
 
 
+def read_members(contract: Contract) -> frozenset[str] | None:
+    """The members of the objects of a table that the declared kinds read; None: any may be."""
+    telemetry = contract.taxonomy.telemetry
+    kinds = () if telemetry is None else telemetry.records.values()
+    pointers = [
+        pointer
+        for kind in kinds
+        for pointer in (*kind.unwrap[:1], *(pointer for pointer, _ in _uses(kind)))
+        if pointer[:1] in ("/", "")  # no step of text leads into an object
+    ]
+    paths = [[key for key in steps(pointer) if key != ".."] for pointer in pointers]
+    if any(not path or path[0] == "*" for path in paths):
+        return None
+    return frozenset(path[0] for path in paths)
+
+
 def _uses(kind: RecordingRule) -> Iterator[tuple[str, str]]:
     """The pointers of a kind, each with what it is read as."""
     for pointer in kind.when:

@@ -1,17 +1,33 @@
 """Equal rows of Parquet together, grouped by DuckDB, which reads no other columns for it."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
 from importlib import import_module
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from faultspec.contract.model import Contract
 from faultspec_conformance.observed.formats.declared import UNDECLARED, record_reader
 from faultspec_conformance.observed.formats.grouping import GroupingPlan
 from faultspec_conformance.observed.formats.moments import parse_moment
+from faultspec_conformance.observed.formats.parquet import (
+    FETCHED,
+    NUMBER,
+    SIZE,
+    SMALL,
+    LargeRow,
+    Table,
+    describe_failure,
+    describe_table,
+    fetch_large,
+    is_fetched_alone,
+    open_duckdb,
+    parquet_rows,
+    quote,
+)
 from faultspec_conformance.observed.formats.record import (
     Grouped,
+    Item,
     RecordedExchange,
     Repeats,
     Skipped,
@@ -19,10 +35,11 @@ from faultspec_conformance.observed.formats.record import (
 )
 from faultspec_conformance.observed.formats.sources import mask_address
 from faultspec_conformance.observed.formats.tables import (
+    LARGEST,
+    TOO_LARGE,
+    UnreadableRow,
+    describe_end,
     object_of,
-    open_duckdb,
-    parquet_name,
-    parquet_rows,
     read_table,
 )
 from faultspec_conformance.results.findings import PLACES
@@ -40,8 +57,6 @@ _NUMBERS = frozenset(
 #: Types whose values are nested: the text of one may be that of another.
 _NESTED = ("STRUCT", "MAP", "UNION", "VARIANT")
 
-_NUMBER = "file_row_number"
-
 _TIMES = frozenset({"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZONE"})
 
 #: A moment as most logs write it. Such texts sort by time, and the first 13 characters have the
@@ -56,54 +71,60 @@ def group_rows(path: str, contract: Contract, plan: GroupingPlan) -> Iterator[Gr
     Raises OSError, and NotARecording without DuckDB.
     """
     done = 0
+    name = mask_address(path)
     with suppress(ImportError), open_duckdb() as database, suppress(import_module("duckdb").Error):
-        name = parquet_name(path, database)
-        query = _write_query(database, name, plan)
+        table = describe_table(database, path, plan.members)
+        query = _write_query(table, plan)
         (count,) = database.execute(
-            "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [name]
+            "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [table.name]
         ).fetchone()
         while query is not None and done < count:
-            groups = database.execute(query.text, [name, done, done + _ROWS]).fetchall()
-            yield from _read_groups(groups, query.columns, mask_address(path), contract)
+            # It returns with all groups sorted, so that no error is expected among them.
+            groups = database.execute(query, [table.name, done, done + _ROWS])
+            try:
+                yield from _read_groups(groups, table, name, contract)
+            except UnreadableRow as error:
+                yield _group_alone(describe_end(name, error))
+                return
             done += _ROWS
         if query is not None:
             return
-    for item in read_table(islice(parquet_rows(path), done, None), mask_address(path), contract):
-        place = None if isinstance(item, Unjudged) else item.place
-        yield Grouped(item, Repeats(1, () if place is None else (place,), place))
+    rows = islice(parquet_rows(path, plan.members), done, None)
+    for item in read_table(rows, name, contract):
+        yield _group_alone(item)
 
 
-class _Query(NamedTuple):
-    text: str
-    columns: tuple[str, ...]
+def _group_alone(item: Item) -> Grouped:
+    """An item that is equal to no other."""
+    place = None if isinstance(item, Unjudged) else item.place
+    return Grouped(item, Repeats(1, () if place is None else (place,), place))
 
 
-def _write_query(database: Any, name: str, plan: GroupingPlan) -> _Query | None:
-    """The query of the groups in a range of rows; None if the rows cannot be grouped."""
-    described = database.execute(
-        "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [name]
-    ).fetchall()
-    types = {row[0]: row[1] for row in described}
-    columns = tuple(column for column in types if column in plan.members)
+def _write_query(table: Table, plan: GroupingPlan) -> str | None:
+    """The query of the groups in a range of rows; None if the rows cannot be grouped. A row that is
+    larger than others is alone.
+    """
+    types = {column: str(type_) for column, type_ in zip(table.columns, table.types, strict=True)}
+    columns = table.columns
     is_nested = any(types[one].startswith(_NESTED) or types[one][-1] == "]" for one in columns)
-    if not columns or is_nested or not plan.alone.isdisjoint(types) or _NUMBER in types:
+    is_ambiguous = not table.is_numbered or SIZE in map(str.lower, columns)
+    if not columns or is_nested or not plan.alone.isdisjoint(types) or is_ambiguous:
         return None
     keys = ", ".join(_key(column, types, plan) for column in columns)
-    firsts = ", ".join(f"arg_min({_quote(column)}, {_NUMBER})" for column in columns)
-    time = _quote(plan.time) if plan.time is not None and plan.time in types else "NULL"
-    return _Query(
-        f"SELECT count(*), min({_NUMBER}, {PLACES}), max({_NUMBER}), "
+    firsts = ", ".join(f"arg_min({quote(column)}, {NUMBER})" for column in columns)
+    time = quote(plan.time) if plan.time is not None and plan.time in types else "NULL"
+    return (
+        f"SELECT max({SIZE}), count(*), min({NUMBER}, {PLACES}), max({NUMBER}), "
         f"min({time}), max({time}), {firsts} "
-        f"FROM read_parquet(?, {_NUMBER} = true, hive_partitioning = false) "
-        f"WHERE {_NUMBER} >= ? AND {_NUMBER} < ? "
-        f"GROUP BY {keys} ORDER BY min({_NUMBER})",
-        columns,
+        f"FROM ({table.query(SMALL)}) "
+        f"WHERE {NUMBER} >= ? AND {NUMBER} < ? "
+        f"GROUP BY CASE WHEN {SIZE} > {SMALL} THEN {NUMBER} END, {keys} ORDER BY min({NUMBER})"
     )
 
 
 def _key(column: str, types: Mapping[str, str], plan: GroupingPlan) -> str:
     """The expression of a text that rows have in common if a column does not set them apart."""
-    value = _quote(column)
+    value = quote(column)
     key = f"CAST({value} AS VARCHAR)"
     if column == plan.time and types[column] in _TIMES:
         return f"floor(epoch({value}) / 3600)"
@@ -124,35 +145,56 @@ def _key(column: str, types: Mapping[str, str], plan: GroupingPlan) -> str:
 
 def _quiet_condition(types: Mapping[str, str], plan: GroupingPlan) -> str | None:
     """Whether an answer is judged alike at every URL; None if no column tells."""
-    statuses = [_quote(column) for column in plan.statuses if column in types]
+    statuses = [quote(column) for column in plan.statuses if column in types]
     if not plan.quiet or not statuses:
         return None
     values = ", ".join(f"'{status}'" for status in plan.quiet)
     conditions = [
         f"({status} IS NULL OR CAST({status} AS VARCHAR) IN ({values}))" for status in statuses
     ]
-    conditions += [f"{_quote(slot)} IS NULL" for slot in plan.slots if slot in types]
+    conditions += [f"{quote(slot)} IS NULL" for slot in plan.slots if slot in types]
     return " AND ".join(conditions)
 
 
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _read_groups(
-    groups: Iterable[tuple[Any, ...]], columns: tuple[str, ...], path: str, contract: Contract
-) -> Iterator[Grouped]:
+def _read_groups(found: Any, table: Table, path: str, contract: Contract) -> Iterator[Grouped]:
+    """The groups that a query has. Raises UnreadableRow."""
+    duckdb: Any = import_module("duckdb")
     read_records = record_reader(contract)
-    for times, first, last, earliest, latest, *values in groups:
-        places = tuple(f"{path}:{number + 1}" for number in first)
-        row = object_of(zip(columns, values, strict=True))
-        items = list(read_records(None, row, places[0]))
-        repeats = Repeats(times, places, f"{path}:{last + 1}")
-        for item in items or [Skipped(places[0], UNDECLARED, broken=False)]:
-            if isinstance(item, RecordedExchange) and item.stamp.moment is not None:
-                moments = object_of((("earliest", earliest), ("latest", latest)))
-                repeats = repeats._replace(
-                    earliest=parse_moment(moments["earliest"]),
-                    latest=parse_moment(moments["latest"]),
-                )
-            yield Grouped(item, repeats)
+    number = 0
+    try:
+        with closing(found.cursor()) as beside:
+            while groups := found.fetchmany(FETCHED):
+                large = [
+                    LargeRow(first[0], size)
+                    for size, _, first, *_ in groups
+                    if is_fetched_alone(size)
+                ]
+                others = fetch_large(beside, table, large)
+                for size, times, first, last, earliest, latest, *values in groups:
+                    number = first[0]
+                    if is_fetched_alone(size):
+                        values = [*next(others)]
+                    places = tuple(f"{path}:{one + 1}" for one in first)
+                    if size > LARGEST:
+                        yield _group_alone(Skipped(places[0], TOO_LARGE))
+                        continue
+                    row = object_of(zip(table.columns, values, strict=True))
+                    repeats = Repeats(times, places, f"{path}:{last + 1}")
+                    for item in list(read_records(None, row, places[0])) or [
+                        Skipped(places[0], UNDECLARED, broken=False)
+                    ]:
+                        yield Grouped(item, _add_moments(repeats, item, (earliest, latest)))
+    except duckdb.Error as error:
+        raise UnreadableRow(number + 1, describe_failure(error)) from error
+
+
+def _add_moments(repeats: Repeats, item: Item, moments: tuple[object, object]) -> Repeats:
+    """The repeats with the moments of the first and the last, if the item has one."""
+    if not isinstance(item, RecordedExchange) or item.stamp.moment is None:
+        return repeats
+    found = object_of(zip(("earliest", "latest"), moments, strict=True))
+    if not found:  # it is read by itself
+        return repeats
+    return repeats._replace(
+        earliest=parse_moment(found["earliest"]), latest=parse_moment(found["latest"])
+    )

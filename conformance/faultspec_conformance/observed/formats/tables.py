@@ -1,28 +1,25 @@
-"""Tables of records: CSV, and Parquet by DuckDB. A row is read as an object of its columns."""
+"""Tables of records, and CSV. A row is read as an object of its columns."""
 
 import csv
-import glob
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
 from datetime import date, time
 from decimal import Decimal
-from importlib import import_module
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from faultspec.contract.model import Contract
+from faultspec.source import MAX_NODES
 from faultspec_conformance.observed.formats.declared import UNDECLARED, record_reader
 from faultspec_conformance.observed.formats.logs import LONGEST, read_lines
-from faultspec_conformance.observed.formats.record import Item, NotARecording, Skipped, install
-from faultspec_conformance.observed.formats.sources import file_system, is_remote
+from faultspec_conformance.observed.formats.record import Item, Skipped
 
-Rows = Iterator[tuple[int, Mapping[str, object]]]
-"""Rows by column, without empty fields, each with its number."""
+Rows = Iterator[tuple[int, Mapping[str, object] | None]]
+"""Rows by column, without empty fields, each with its number; None for one that is too large."""
 
-#: Rows that are fetched at once.
-_FETCHED = 512
+LARGEST = 4 * 1024 * 1024
+"""Bytes of the largest row of Parquet: a small file may repeat one text in each of its rows."""
 
-#: Memory of DuckDB, beside our own.
-_MEMORY = "128MB"
+TOO_LARGE = f"the row has more than {LARGEST // 1024**2} MiB or {MAX_NODES:,} values"
+"""Why a row is not read."""
 
 _DELIMITERS = ",;\t|"
 
@@ -41,11 +38,18 @@ def read_table(rows: Rows, name: str, contract: Contract) -> Iterator[Item]:
     try:
         for number, row in rows:
             place = f"{name}:{number}"
+            if row is None:
+                yield Skipped(place, TOO_LARGE)
+                continue
             items = list(read_records(None, row, place))
             yield from items or [Skipped(place, UNDECLARED, broken=False)]
     except UnreadableRow as error:
-        place = f"{name}:{error.number}"
-        yield Skipped(place, f"the rest cannot be read: {error}", ends=True)
+        yield describe_end(name, error)
+
+
+def describe_end(name: str, error: UnreadableRow) -> Skipped:
+    """The item in place of the rows that cannot be read."""
+    return Skipped(f"{name}:{error.number}", f"the rest cannot be read: {error}", ends=True)
 
 
 def csv_rows(stream: BinaryIO) -> Rows:
@@ -54,15 +58,17 @@ def csv_rows(stream: BinaryIO) -> Rows:
 
     Raises UnreadableRow.
     """
-    lines = _decode_lines(stream)
+    lines = _RowLines(stream)
     number, before = 1, csv.field_size_limit(LONGEST)
     try:
         first = next(lines, "")
         delimiter = max(_DELIMITERS, key=first.count)
         names = next(csv.reader([first], delimiter=delimiter), [])
+        lines.begin_row()
         reader, number = csv.reader(lines, delimiter=delimiter), 2
         for row in reader:
             begins, number = number, reader.line_num + 2
+            lines.begin_row()
             if row:
                 yield begins, {key: text for key, text in zip(names, row, strict=False) if text}
     except csv.Error as error:
@@ -71,50 +77,31 @@ def csv_rows(stream: BinaryIO) -> Rows:
         csv.field_size_limit(before)
 
 
-def _decode_lines(stream: BinaryIO) -> Iterator[str]:
-    for number, line in enumerate(read_lines(stream)):
-        if line is None:
-            raise csv.Error(f"a line is longer than {LONGEST // 1024 // 1024} MiB")
-        yield line.decode("utf-8-sig" if number == 0 else "utf-8", "replace")
-
-
-def parquet_rows(path: str) -> Rows:
-    """The rows of a file of Parquet. Raises OSError, UnreadableRow, and NotARecording without
-    DuckDB.
+class _RowLines:
+    """The lines of a stream as texts. Raises csv.Error at the line with which a row becomes too
+    large: a text in quotes goes on over any number of lines.
     """
-    try:
-        duckdb: Any = import_module("duckdb")
-    except ImportError as error:
-        raise NotARecording(f"it is Parquet: {install('duckdb')}") from error
-    number = 0
-    with open_duckdb() as database:
-        try:
-            # Folders named `status=404` must not replace columns.
-            query = "SELECT * FROM read_parquet(?, hive_partitioning = false)"
-            found = database.execute(query, [parquet_name(path, database)])
-            names = [column[0] for column in found.description]
-            while rows := found.fetchmany(_FETCHED):
-                for row in rows:
-                    number += 1
-                    yield number, object_of(zip(names, row, strict=True))
-        except duckdb.Error as error:
-            raise UnreadableRow(number + 1, f"DuckDB has {type(error).__name__}") from error
 
+    def __init__(self, stream: BinaryIO) -> None:
+        self._lines = enumerate(read_lines(stream))
+        self._bytes = self._signs = 0
 
-@contextmanager
-def open_duckdb() -> Iterator[Any]:
-    """A database in memory. Raises ImportError without DuckDB."""
-    duckdb: Any = import_module("duckdb")
-    settings = {"memory_limit": _MEMORY, "threads": 1, "autoinstall_known_extensions": False}
-    with closing(duckdb.connect(":memory:", config=settings)) as database:
-        yield database
+    def begin_row(self) -> None:
+        """The next line is the first of a row."""
+        self._bytes = self._signs = 0
 
+    def __iter__(self) -> "_RowLines":
+        return self
 
-def parquet_name(path: str, database: Any) -> str:
-    """The name of a file for `read_parquet`. Raises what the store raises."""
-    if is_remote(path):
-        database.register_filesystem(file_system(path)[0])
-    return glob.escape(path)  # DuckDB takes other names for patterns
+    def __next__(self) -> str:
+        number, line = next(self._lines)
+        if line is None:
+            raise csv.Error(f"a line is longer than {LONGEST // 1024**2} MiB")
+        self._bytes += len(line)
+        self._signs += max(line.count(sign.encode()) for sign in _DELIMITERS)
+        if self._bytes > LONGEST or self._signs > MAX_NODES:
+            raise csv.Error(f"a row has more than {LONGEST // 1024**2} MiB or {MAX_NODES:,} values")
+        return line.decode("utf-8-sig" if number == 0 else "utf-8", "replace")
 
 
 def object_of(fields: Iterable[tuple[str, object]]) -> dict[str, object]:
