@@ -12,7 +12,7 @@ import pytest
 
 from faultspec_conformance.observed.audit import AuditOptions, Engine, audit
 from faultspec_conformance.observed.formats import read_sample
-from faultspec_conformance.observed.formats.grouping import read_members
+from faultspec_conformance.observed.formats.grouping import members_of_kinds
 from faultspec_conformance.observed.formats.parquet import open_duckdb, parquet_rows
 from faultspec_conformance.observed.formats.tables import UnreadableRow, csv_rows
 from faultspec_conformance.reports.data import json as write_json
@@ -116,14 +116,14 @@ def test_values_of_any_type_have_the_bound(name: str, tmp_path: Path) -> None:
 
 def test_only_columns_of_the_kinds_are_read() -> None:
     """The members that the kinds of a taxonomy name are the columns that are read."""
-    assert read_members(CONTRACTS["quiet"]) == {
+    assert members_of_kinds(CONTRACTS["quiet"]) == {
         *("method", "url", "route", "status", "took", "at_", "by_", "code", "message"),
         *("address", "told"),
     }
 
 
 def test_duckdb_writes_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What does not fit into the memory of DuckDB is an error: it would write values to disk."""
+    """More than fits into the memory of DuckDB is an error: it would write values to disk."""
     monkeypatch.chdir(tmp_path)
     query = "SELECT text, count(*) FROM (SELECT range || repeat('x', 3000) AS text FROM range(90000)) GROUP BY 1 ORDER BY 1"
     with open_duckdb() as database, pytest.raises(duckdb.OutOfMemoryException):

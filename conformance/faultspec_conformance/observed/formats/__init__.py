@@ -17,7 +17,7 @@ from faultspec_conformance.observed.formats.cassettes import read_cassette
 from faultspec_conformance.observed.formats.compression import LONGEST_MAGIC, Unpacked, unpack
 from faultspec_conformance.observed.formats.declared import reads_text
 from faultspec_conformance.observed.formats.detection import detect_format
-from faultspec_conformance.observed.formats.grouping import GroupingPlan, read_members
+from faultspec_conformance.observed.formats.grouping import GroupingPlan, members_of_kinds
 from faultspec_conformance.observed.formats.groups import group_rows
 from faultspec_conformance.observed.formats.har import read_har
 from faultspec_conformance.observed.formats.logs import read_lines, read_log
@@ -48,7 +48,7 @@ FORMATS: Mapping[str, Reader] = {
     ),
     # DuckDB opens it once more, by its path: it reads the end first.
     "parquet": lambda _, path, contract, __: read_table(
-        parquet_rows(path, read_members(contract)), mask_address(path), contract
+        parquet_rows(path, members_of_kinds(contract)), mask_address(path), contract
     ),
 }
 """The readers by format."""

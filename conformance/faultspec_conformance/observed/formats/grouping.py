@@ -67,7 +67,7 @@ def plan_grouping(contract: Contract) -> GroupingPlan | None:
     )
 
 
-def read_members(contract: Contract) -> frozenset[str] | None:
+def members_of_kinds(contract: Contract) -> frozenset[str] | None:
     """The members of the objects of a table that the declared kinds read; None: any may be."""
     telemetry = contract.taxonomy.telemetry
     kinds = () if telemetry is None else telemetry.records.values()

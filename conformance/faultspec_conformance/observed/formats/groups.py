@@ -15,15 +15,15 @@ from faultspec_conformance.observed.formats.parquet import (
     NUMBER,
     SIZE,
     SMALL,
+    BoundedTable,
     LargeRow,
-    Table,
     describe_failure,
     describe_table,
     fetch_large,
     is_fetched_alone,
     open_duckdb,
     parquet_rows,
-    quote,
+    quote_column,
 )
 from faultspec_conformance.observed.formats.record import (
     Grouped,
@@ -100,7 +100,7 @@ def _group_alone(item: Item) -> Grouped:
     return Grouped(item, Repeats(1, () if place is None else (place,), place))
 
 
-def _write_query(table: Table, plan: GroupingPlan) -> str | None:
+def _write_query(table: BoundedTable, plan: GroupingPlan) -> str | None:
     """The query of the groups in a range of rows; None if the rows cannot be grouped. A row that is
     larger than others is alone.
     """
@@ -111,8 +111,8 @@ def _write_query(table: Table, plan: GroupingPlan) -> str | None:
     if not columns or is_nested or not plan.alone.isdisjoint(types) or is_ambiguous:
         return None
     keys = ", ".join(_key(column, types, plan) for column in columns)
-    firsts = ", ".join(f"arg_min({quote(column)}, {NUMBER})" for column in columns)
-    time = quote(plan.time) if plan.time is not None and plan.time in types else "NULL"
+    firsts = ", ".join(f"arg_min({quote_column(column)}, {NUMBER})" for column in columns)
+    time = quote_column(plan.time) if plan.time is not None and plan.time in types else "NULL"
     return (
         f"SELECT max({SIZE}), count(*), min({NUMBER}, {PLACES}), max({NUMBER}), "
         f"min({time}), max({time}), {firsts} "
@@ -124,7 +124,7 @@ def _write_query(table: Table, plan: GroupingPlan) -> str | None:
 
 def _key(column: str, types: Mapping[str, str], plan: GroupingPlan) -> str:
     """The expression of a text that rows have in common if a column does not set them apart."""
-    value = quote(column)
+    value = quote_column(column)
     key = f"CAST({value} AS VARCHAR)"
     if column == plan.time and types[column] in _TIMES:
         return f"floor(epoch({value}) / 3600)"
@@ -145,18 +145,20 @@ def _key(column: str, types: Mapping[str, str], plan: GroupingPlan) -> str:
 
 def _quiet_condition(types: Mapping[str, str], plan: GroupingPlan) -> str | None:
     """Whether an answer is judged alike at every URL; None if no column tells."""
-    statuses = [quote(column) for column in plan.statuses if column in types]
+    statuses = [quote_column(column) for column in plan.statuses if column in types]
     if not plan.quiet or not statuses:
         return None
     values = ", ".join(f"'{status}'" for status in plan.quiet)
     conditions = [
         f"({status} IS NULL OR CAST({status} AS VARCHAR) IN ({values}))" for status in statuses
     ]
-    conditions += [f"{quote(slot)} IS NULL" for slot in plan.slots if slot in types]
+    conditions += [f"{quote_column(slot)} IS NULL" for slot in plan.slots if slot in types]
     return " AND ".join(conditions)
 
 
-def _read_groups(found: Any, table: Table, path: str, contract: Contract) -> Iterator[Grouped]:
+def _read_groups(
+    found: Any, table: BoundedTable, path: str, contract: Contract
+) -> Iterator[Grouped]:
     """The groups that a query has. Raises UnreadableRow."""
     duckdb: Any = import_module("duckdb")
     read_records = record_reader(contract)

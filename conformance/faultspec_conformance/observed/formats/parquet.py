@@ -48,7 +48,7 @@ _FIXED = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class BoundedTable:
     """The columns of a file that are read, with their types. ``name``: of the file, as DuckDB has
     it. ``is_numbered``: whether DuckDB can number its rows.
     """
@@ -63,24 +63,26 @@ class Table:
         bytes than ``most`` has nulls.
         """
         inner = [f"c{place}" for place in range(len(self.columns))]
-        sizes = [f"({_write_size(quote(column), type_)})" for column, type_ in self._typed()]
+        sizes = [
+            f"({_write_size(quote_column(column), type_)})"
+            for column, type_ in zip(self.columns, self.types, strict=True)
+        ]
         size = " + ".join(["0", *sizes])
         number = NUMBER if self.is_numbered else "row_number() OVER () - 1"
         option = ", file_row_number = true" if self.is_numbered else ""
         parts = [f"{number} AS number", f"{size} AS size"]
-        parts += (f"{quote(name)} AS {own}" for name, own in zip(self.columns, inner, strict=True))
+        parts += (
+            f"{quote_column(name)} AS {own}" for name, own in zip(self.columns, inner, strict=True)
+        )
         shown = [f"number AS {NUMBER}", f"size AS {SIZE}"]
         shown += (
-            f"CASE WHEN size <= {most} THEN {own} END AS {quote(name)}"
+            f"CASE WHEN size <= {most} THEN {own} END AS {quote_column(name)}"
             for name, own in zip(self.columns, inner, strict=True)
         )
         return (
             f"SELECT {', '.join(shown)} FROM (SELECT {', '.join(parts)} "
             f"FROM read_parquet(?, hive_partitioning = false{option}))"
         )
-
-    def _typed(self) -> Iterator[tuple[str, Any]]:
-        return zip(self.columns, self.types, strict=True)
 
 
 class LargeRow(NamedTuple):
@@ -129,7 +131,7 @@ def describe_failure(error: Exception) -> str:
 
 
 def fetch_large(
-    database: Any, table: Table, rows: Iterable[LargeRow]
+    database: Any, table: BoundedTable, rows: Iterable[LargeRow]
 ) -> Iterator[tuple[object, ...]]:
     """The values of rows that are fetched alone, in order."""
     batch: list[LargeRow] = []
@@ -143,7 +145,7 @@ def fetch_large(
 
 
 def _fetch_batch(
-    database: Any, table: Table, rows: Sequence[LargeRow]
+    database: Any, table: BoundedTable, rows: Sequence[LargeRow]
 ) -> Iterator[tuple[object, ...]]:
     numbers = ", ".join(str(row.number) for row in rows)
     query = (
@@ -169,7 +171,7 @@ def open_duckdb() -> Iterator[Any]:
         yield database
 
 
-def describe_table(database: Any, path: str, wanted: Collection[str] | None) -> Table:
+def describe_table(database: Any, path: str, wanted: Collection[str] | None) -> BoundedTable:
     """The columns of a file that are wanted; None: all. Raises what DuckDB and the store raise."""
     if is_remote(path):
         database.register_filesystem(file_system(path)[0])
@@ -180,10 +182,10 @@ def describe_table(database: Any, path: str, wanted: Collection[str] | None) -> 
     known = dict(zip(found.columns, found.types, strict=True))
     columns = tuple(column for column in known if wanted is None or column in wanted)
     types = tuple(known[column] for column in columns)
-    return Table(name, columns, types, is_numbered=NUMBER not in map(str.lower, known))
+    return BoundedTable(name, columns, types, is_numbered=NUMBER not in map(str.lower, known))
 
 
-def quote(name: str) -> str:
+def quote_column(name: str) -> str:
     """A name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
