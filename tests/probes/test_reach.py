@@ -268,7 +268,7 @@ def test_a_refusal_whose_body_was_cut_decides_nothing(cut: str | None) -> None:
 
 
 def test_each_documented_read_without_an_id_is_made() -> None:
-    """What no other probe has read is read once; a read with an id is left to others."""
+    """A read that no other probe has made is made once; one with an id is left to others."""
     reads = ("/v1/things", "/v1/prices", "/v1/things/{id}")
     document = {
         "openapi": "3.1.0",
@@ -282,8 +282,8 @@ def test_each_documented_read_without_an_id_is_made() -> None:
 
 
 def test_numbers_are_asked_of_each_read() -> None:
-    """An id that is zero or negative, and numeric parameters that are: never of a write, which might
-    take the number for a place in a list.
+    """Ids and numeric parameters are 0 and -1, never those of a write, which might take the number
+    for a place in a list.
     """
     number = {"schema": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}
     limit = {"name": "limit", "in": "query", **number}

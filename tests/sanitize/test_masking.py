@@ -733,7 +733,7 @@ def test_messages_are_hidden_when_the_time_for_masking_is_over() -> None:
 @given(st.integers(0, 2**48 - 1))
 @example(0xC65B7F21E3E1)
 def test_a_canary_hides_itself_only(number: int) -> None:
-    """What a canary would be in base64 is not masked: its beginning is that of words of ours."""
+    """The text that a canary would be in base64 is not masked: words of ours begin alike."""
     value = f"faultspec-{number:012x}"
     hidden = build_masking((), (), [(value, "faultspec-xxxxxxxxxxxx")])
     assert hidden.text("/search?faultspec-none-4 by faultspec-conform") == (

@@ -12,7 +12,7 @@ from faultspec_conformance.learning.answers import BodyShape
 from faultspec_conformance.learning.document import document_shape
 
 WITHOUT_TAXONOMY = "what every service owes"
-"""What a report names in place of a taxonomy, if the run had none."""
+"""The name of the taxonomy in the report of a run that had none."""
 
 #: The clauses of a first look: what a service owes whatever its taxonomy. All others compare
 #: answers with what a team declares.
