@@ -362,6 +362,33 @@ def test_a_dependency_needs_no_annotation(dependency: str, given: str, tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("made", "given", "found"),
+    [
+        ("shelf = Store()", "", True),
+        ("shelf: Store = Store()", "", True),
+        ("def make():\n    return Store()\nshelf = make()", "", True),
+        ("from app.shelves import shelf", "", True),
+        ("shelf = Store()\nshelf = object()", "", False),
+        ("shelf = Store()", "shelf", False),
+    ],
+)
+def test_a_variable_of_a_module_has_a_class(
+    made: str, given: str, found: bool, tmp_path: Path
+) -> None:
+    """A variable that a module sets once, to what a class makes, has that class, also where it is
+    imported. A parameter of the same name hides it.
+    """
+    page = (
+        f"from fastapi import APIRouter\nfrom app.store import Store\nrouter = APIRouter()\n{made}\n"
+        f"@router.get('/v1/orders/{{id}}')\ndef get_order({given}):\n    shelf.add(1)\n"
+    )
+    shelves = "from app.store import Store\nshelf = Store()\n"
+    _, diagnostics = trace(tmp_path, {**APP, "app/made.py": page, "app/shelves.py": shelves})
+    assert bool(messages(diagnostics, "raise-undeclared")) == found
+    assert bool(messages(diagnostics, "call-unknown")) != found
+
+
+@pytest.mark.parametrize(
     "text", ["def (:", "x = '\0'", "x = " + "(" * 300 + ")" * 300, "x = " + "+".join("a" * 900)]
 )
 def test_an_unreadable_file_is_named(text: str, tmp_path: Path) -> None:

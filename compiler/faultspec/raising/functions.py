@@ -73,6 +73,7 @@ class ProgramNames:
         self.functions = program.functions
         self.classes = program.classes
         self.returns = program.returns
+        self.instances = program.instances
         self.last_names = {name.rpartition(".")[2] for name in program.functions}
 
     def count_uses(self, count: int) -> None:
@@ -107,8 +108,11 @@ class ProgramNames:
         return None
 
     def method(self, owner: str, name: str) -> str | None:
-        """The function that is the method of a class, its own or of a base."""
-        waiting, seen = [owner], set[str]()
+        """The function that is the method of a class, its own or of a base, or that of a variable
+        of a module.
+        """
+        made = self.instances.get(self.resolve(owner))
+        waiting, seen = [owner if made is None else self.made_class(made) or owner], set[str]()
         while waiting:
             current = self.resolve(waiting.pop(0))
             if current in seen or current not in self.classes:
@@ -227,6 +231,14 @@ def _classes_made(
                     yield variable, made
 
 
+def _own_variables(node: _FunctionNode) -> Iterator[str]:
+    """The parameters and variables of a function, which hide those of its module."""
+    for part in ast.walk(node):
+        match part:
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                yield name
+
+
 #: Functions that read an error, and raise nothing.
 _READERS = frozenset({"str", "repr", "print", "type", "isinstance", "bool", "id"})
 
@@ -302,6 +314,9 @@ class _FunctionReader:
         if self.owner is not None and node.args.args:
             self.types.setdefault(node.args.args[0].arg, self.owner)
         self.types |= _classes_made(node, self.module, self.names, self.types)
+        for variable in _own_variables(node):
+            if f"{self.module.name}.{variable}" in self.names.instances:
+                self.types.setdefault(variable, f"{name}.{variable}")
         self.errors = self.read_errors(node)
         self.idle = frozenset(map(id, _idle_calls(node, self.errors)))
         for part in (node.args, *node.decorator_list, *node.body):

@@ -92,13 +92,15 @@ class SourceModule(NamedTuple):
 class Program(NamedTuple):
     """The modules, functions and classes by dotted name, and a diagnostic for each file that could
     not be read. ``functions``: the class that each is in. ``classes``: the bases of each.
-    ``returns``: the names that may be the class of what a function returns.
+    ``returns``: the names that may be the class of what a function returns. ``instances``: the name
+    that is called for the value of each variable of a module.
     """
 
     modules: Mapping[str, SourceModule]
     functions: Mapping[str, str | None]
     classes: Mapping[str, Sequence[str]]
     returns: Mapping[str, Sequence[str]]
+    instances: Mapping[str, str]
     problems: tuple[Diagnostic, ...]
     size: "ProgramSize"
 
@@ -118,6 +120,7 @@ def read_program(root: Path, generated: Collection[str] = ()) -> Program:
     functions: dict[str, str | None] = {}
     classes: dict[str, Sequence[str]] = {}
     returns: dict[str, Sequence[str]] = {}
+    instances: dict[str, str] = {}
     problems: list[Diagnostic] = []
     program_size = ProgramSize(root)
     for path in _files(root, generated, problems):
@@ -146,6 +149,9 @@ def read_program(root: Path, generated: Collection[str] = ()) -> Program:
                 imports[alias] = target
             module = SourceModule(name, str(path), content, imports)
             modules[name] = module
+            for variable, called in _instances(tree, module):
+                program_size.add("characters of names", len(variable) + len(called), MOST_NAMES)
+                instances[variable] = called
             for definition in definitions(tree.body, name):
                 program_size.add("characters of names", len(definition.name), MOST_NAMES)
                 if isinstance(definition.node, ast.ClassDef):
@@ -161,7 +167,13 @@ def read_program(root: Path, generated: Collection[str] = ()) -> Program:
                     if returned:
                         returns[definition.name] = returned
     return Program(
-        modules, functions, classes, returns=returns, problems=tuple(problems), size=program_size
+        modules,
+        functions,
+        classes,
+        returns=returns,
+        instances=instances,
+        problems=tuple(problems),
+        size=program_size,
     )
 
 
@@ -211,6 +223,24 @@ def definitions(
             case ast.If() | ast.Try() | ast.With():
                 yield from definitions(node.body, prefix, owner)
                 yield from definitions(getattr(node, "orelse", ()), prefix, owner)
+
+
+def _instances(tree: ast.Module, module: SourceModule) -> Iterator[tuple[str, str]]:
+    """The variables that one statement of a module sets, to the value of a call, with the name that
+    is called.
+    """
+    found: dict[str, str | None] = {}
+    for statement in tree.body:
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name(id=variable)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=variable), value=value)
+            ):
+                is_call = isinstance(value, ast.Call) and variable not in found
+                found[variable] = dotted_name(value, module, {}) if is_call and value else None
+    for variable, called in found.items():
+        if called is not None:
+            yield f"{module.name}.{variable}", called
 
 
 def annotation_parts(node: ast.expr | None) -> Iterator[ast.expr]:
