@@ -236,7 +236,8 @@ class Process(Peer):
             keys = _id_keys(value)
             if owner is None and self._is_unasked(keys):
                 self._keep(received)
-            self._answered |= keys
+            asked = self._late if owner is None else {_id_key(id) for id in owner.ids}
+            self._answered |= keys & asked
             if owner is not None and owner in awaited:
                 return owner, received
             if owner is not None:

@@ -8,6 +8,7 @@ that any answer can break are checked here, the others by probes.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from faultspec.contract import crashes
@@ -46,6 +47,9 @@ _TIMES_SLOWER, _SHORTEST_WAIT = 5.0, 1.0
 
 #: The framings, each with the other one.
 _OTHER: Mapping[Framing, Framing] = {"lines": "content-length", "content-length": "lines"}
+
+#: Exchanges in which the request of a second answer is looked for. A service may flood.
+_REMEMBERED = 100
 
 #: Seconds of one wait for notifications.
 _MOMENT = 0.1
@@ -515,7 +519,7 @@ class RpcSession(CallSession):
         ids = _ids_of(parse_body(body))
         answered = (
             one
-            for one in reversed(self.observations.exchanges)
+            for one in islice(reversed(self.observations.exchanges), _REMEMBERED)
             if one.exchange.transport == "jsonrpc"
             and any(are_equal(_ids_of(parse_body(one.exchange.request.body)), [id]) for id in ids)
         )
