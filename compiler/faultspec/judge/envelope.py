@@ -59,8 +59,12 @@ def judge_envelope(
         _report_shape(findings, envelope, read, at)
     elif envelope.additional != "allow" and extras:
         unexpected = [at + pointer for pointer in read.unexpected]
-        known = {*reported, *(_OF_RESULTS if claim.surface.transport == "mcp" else ())}
-        places = [pointer for pointer in unexpected if pointer not in known]
+        of_result = _OF_RESULTS if claim.surface.transport == "mcp" else ()
+        places = [
+            pointer
+            for pointer in unexpected
+            if pointer not in reported and pointer not in of_result
+        ]
         _judge_additional(findings, envelope, places, at)
     errors: list[ErrorReading] = []
     items = errors_in(read)

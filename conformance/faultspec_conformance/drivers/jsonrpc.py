@@ -82,18 +82,18 @@ class Peer(Driver):
         refused = self.admit(message.request, writes=not message.harmless)
         if refused is not None:
             return refused
-        received = self.transmit(message)
+        return self._confirm(message, self.transmit(message), ping)
+
+    def _confirm(
+        self, message: Message, received: ReceivedMessage | NoAnswer, ping: Message | None
+    ) -> ReceivedMessage | NoAnswer:
+        """The received message; after a silence, the result of asking again."""
         if ping is None or not isinstance(received, NoAnswer) or received.kind != "timeout":
             return received
-        return self._confirm_silence(message, received, ping)
-
-    def _confirm_silence(
-        self, message: Message, silence: NoAnswer, ping: Message
-    ) -> ReceivedMessage | NoAnswer:
         with self.log_as("confirm"):
             if self.admit(ping.request, writes=False) is not None:
-                return silence
-        return self.ask_again(message, silence, ping)
+                return received
+        return self.ask_again(message, received, ping)
 
     def post(self, message: Message) -> NoAnswer | None:
         """Send a message whose answer `collect` waits for."""
@@ -102,10 +102,7 @@ class Peer(Driver):
 
     def collect(self, message: Message, ping: Message | None = None) -> ReceivedMessage | NoAnswer:
         """Wait for the answer to a posted message. ``ping``: as of `send`."""
-        received = self.receive_posted(message)
-        if ping is None or not isinstance(received, NoAnswer) or received.kind != "timeout":
-            return received
-        return self._confirm_silence(message, received, ping)
+        return self._confirm(message, self.receive_posted(message), ping)
 
     def transmit(self, message: Message) -> ReceivedMessage | NoAnswer:
         """Send an admitted message, as `send` does."""

@@ -232,8 +232,8 @@ class Process(Peer):
                 self._keep(received)
                 self._reply(value)
                 continue
-            owner = self._find_request(value, awaited)
             keys = _id_keys(value)
+            owner = self._find_request(keys, awaited)
             if owner is None and self._is_unasked(keys):
                 self._keep(received)
             asked = self._late if owner is None else {_id_key(id) for id in owner.ids}
@@ -250,12 +250,12 @@ class Process(Peer):
         """
         return bool(keys) and _NULL not in keys and keys.isdisjoint(self._late - self._answered)
 
-    def _find_request(self, value: object, awaited: Sequence[Message]) -> Message | None:
-        """The message that an answer belongs to; None if nobody waits for it any more.
+    def _find_request(self, keys: Set[str], awaited: Sequence[Message]) -> Message | None:
+        """The message that an answer with these ids belongs to; None if nobody waits for it any
+        more.
 
         An answer with an unknown id belongs to the first awaited message.
         """
-        keys = _id_keys(value)
         for message in (*awaited, *self._posted):
             if not keys.isdisjoint(_id_key(id) for id in message.ids):
                 return message

@@ -115,37 +115,39 @@ def _spoil(
 def search_sinks(session: Session) -> Iterator[Outcome]:
     """Search the records of sinks for the values that were sent. One of a sink is reported."""
     session.read_sinks()
-    values = session.confidential
     records = [one for one in session.observations.exchanges if one.exchange.transport == "log"]
     leaky: set[str] = set()
-    for record in records if values.sent_values() else ():
+    for record in records if session.confidential.sent_values() else ():
         name = record.exchange.request.target
-        found = values.find(searchable(record), success=False)
-        if found is None:
-            yield passed(_CLAUSE)
-        elif name not in leaky:
+        where, text = f"a record of `{name}`", searchable(record)
+        outcome = _search_log(session, where, text, record, variant=name)
+        if outcome.finding is None or name not in leaky:
+            yield outcome
+        if outcome.finding is not None:
             leaky.add(name)
-            planted, what = found
-            message = (
-                f"a record of `{name}` contains {what} of the confidential member "
-                f"`{planted.place.pointer}`; no log may contain it"
-            )
-            assert planted.sent is not None
-            yield failed(_CLAUSE, message, planted.sent, record, variant=name)
 
 
 def _output(session: HttpSession) -> Iterator[Outcome]:
     """Search the output of the service, if the suite started it."""
     if session.started is None or not session.confidential.sent_values():
         return
-    found = session.confidential.find(session.started.output_text(), success=False)
+    text = session.started.output_text()
+    yield _search_log(session, "the output of the service", text, variant="log")
+
+
+def _search_log(
+    session: Session, where: str, text: str, *evidence: Observation, variant: str
+) -> Outcome:
+    """The outcome for a text that the service logged. ``evidence``: where it stands, beside the
+    exchange that sent the value.
+    """
+    found = session.confidential.find(text, success=False)
     if found is None:
-        yield passed(_CLAUSE)
-        return
+        return passed(_CLAUSE)
     planted, what = found
     message = (
-        f"the output of the service contains {what} of the confidential member "
+        f"{where} contains {what} of the confidential member "
         f"`{planted.place.pointer}`; no log may contain it"
     )
     assert planted.sent is not None
-    yield failed(_CLAUSE, message, planted.sent, variant="log")
+    return failed(_CLAUSE, message, planted.sent, *evidence, variant=variant)

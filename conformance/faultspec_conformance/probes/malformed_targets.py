@@ -224,7 +224,7 @@ def _has_numeric_id(session: HttpSession, operation: ServiceOperation) -> bool:
 def _is_numeric(session: HttpSession, parameter: OperationParameter) -> bool:
     schema = sampling.only_branch(session.description.document, parameter.schema)
     is_seen = isinstance(parameter.example, str) and parameter.example.isdecimal()
-    return schema.get("type") in ("integer", "number") or is_seen
+    return sampling.kind(schema) in ("integer", "number") or is_seen
 
 
 def _query_names(operation: ServiceOperation) -> tuple[str, ...]:

@@ -145,10 +145,10 @@ class Session:
     def read_sinks(self) -> None:
         """Judge and record what the service has appended to its sinks."""
         callers = self.config.identities.values()
-        secrets = tuple(Canary("secret", value) for one in callers for value, _ in one.secrets)
         for sink in self.sinks:
             for record in sink.read():
-                exchange = replace(record, forbidden=secrets)
+                secrets = (Canary("secret", value) for one in callers for value, _ in one.secrets)
+                exchange = replace(record, forbidden=tuple(secrets))
                 judgement = judge(self.contract, exchange)
                 sink.errors += judgement.is_error and judgement.surface == sink.surface
                 self.observations.record(Observation(exchange, judgement))

@@ -596,7 +596,6 @@ class HttpSession(Session):
             self.logins.failed[identity.name] = problem
             self.observations.add([NotRun(problem)])
             return
-        self.observations.plant(Canary("secret", value) for value in found.values())
         self.observations.credentials |= dict.fromkeys(found.values())
         self.logins.saved[identity.name] = found
         self.logins.accepted.discard(identity.name)
