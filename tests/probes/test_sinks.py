@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from faultspec.exchange.model import Response
 from faultspec.language import read
-from faultspec_conformance.config import read_config
+from faultspec_conformance.config import Identity, ServiceConfig, read_config
 from faultspec_conformance.drivers.sink_files import SinkFile
 from faultspec_conformance.results.model import Report, exit_code
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions
+from faultspec_conformance.session.sinks import Sink
 from miniatures.serve import serving
+from support.scripted import http_session
 
 TAXONOMY = """
 faultspec: 1
@@ -223,3 +226,19 @@ def test_a_service_over_http_repeats_its_errors_in_a_log(
         report = run(found.target, taxonomy, RunOptions(sweep=False))
     assert isinstance(report, Report)
     assert report.result.clauses["surface/repeated"].verdict == verdict
+
+
+def test_a_log_may_name_the_tenant_and_no_credential(tmp_path: Path) -> None:
+    """The values that may not stand in a record are the credentials of all callers. The name of a
+    tenant, which a header may carry as well, is not one of them.
+    """
+    caller = Identity("ada", tenant="acme-17", secrets=(("tok-ada-1", "T"), ("acme-17", "N")))
+    config = ServiceConfig(identities={"ada": caller})
+    session = http_session(lambda request: Response(200), TAXONOMY, config)
+    path = tmp_path / "engine.jsonl"
+    path.touch()
+    session.sinks = (Sink("log", "engine.jsonl", str(path)),)
+    path.write_text(json.dumps({"error": {"kind": "full"}}) + "\n")
+    session.read_sinks()
+    (record,) = session.observations.exchanges
+    assert [one.value for one in record.exchange.forbidden] == ["tok-ada-1"]

@@ -147,7 +147,7 @@ class Session:
         callers = self.config.identities.values()
         for sink in self.sinks:
             for record in sink.read():
-                secrets = (Canary("secret", value) for one in callers for value, _ in one.secrets)
+                secrets = (secret for caller in callers for secret in forbidden_secrets(caller))
                 exchange = replace(record, forbidden=tuple(secrets))
                 judgement = judge(self.contract, exchange)
                 sink.errors += judgement.is_error and judgement.surface == sink.surface
@@ -229,3 +229,10 @@ class Session:
         not start it.
         """
         return None
+
+
+def forbidden_secrets(caller: Identity) -> Iterator[Canary]:
+    """The credentials of a caller, which may stand nowhere. The name of its tenant is not one."""
+    for secret, _ in caller.secrets:
+        if secret != caller.tenant:
+            yield Canary("secret", secret)

@@ -32,7 +32,7 @@ from faultspec_conformance.session.attendance import (
     problem_of_calls,
     problem_of_headers,
 )
-from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.base import Session, forbidden_secrets
 from faultspec_conformance.session.confidential import ConfidentialValues, search_answer
 from faultspec_conformance.session.correlation import (
     CorrelationIds,
@@ -659,9 +659,7 @@ class HttpSession(Session):
         """The values that must not come back to a caller: its secrets and, by `privacy`, the names
         of its tenant.
         """
-        found = [
-            Canary("secret", secret) for secret, _ in caller.secrets if secret != caller.tenant
-        ]
+        found = [*forbidden_secrets(caller)]
         privacy = self.taxonomy.privacy
         if privacy is not None and "tenant" in privacy.never_echoed:
             names = self.knowledge.tenants(caller.name) | ({caller.tenant} - {None})
