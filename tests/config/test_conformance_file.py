@@ -375,6 +375,20 @@ client: {command: [call, "--key=${TOKEN_B}"], env: URL, request: GET /orders}
     assert set(read.secrets) == {("alpha-secret-1", "${TOKEN_A}"), ("beta-secret-2", "${TOKEN_B}")}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'target: {http: "http://127.0.0.1:1", command: [serve, "a\\0b"]}',
+        'target: {stdio: [serve, "a\\0b"]}',
+        'target: {mcp: [serve, "a\\0b"]}',
+        BASE + 'client: {command: [serve, "a\\0b"], env: URL, request: GET /orders}',
+    ],
+)
+def test_a_command_has_words_that_a_system_takes(text: str) -> None:
+    """No system starts a command with the character NUL in a word."""
+    assert "bad-value: a word of a command must not contain the character NUL" in complaint(text)
+
+
 def test_the_path_of_an_address_may_be_secret_and_its_host_is_not() -> None:
     """Values from the environment are masked in the path of an address, but not in its host."""
     read = good('target: {http: "http://${TOKEN_A}.test:1/base/${TOKEN_B}"}\n')

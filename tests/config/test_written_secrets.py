@@ -11,7 +11,7 @@ from faultspec_conformance.sanitize.masking import build_masking
 from support.examples import examples
 
 #: Signs of a hostile text. A quadratic search takes minutes.
-MANY = 400_000
+MANY = 4_000_000
 
 #: What precedes the path of an address, as one expression. It takes quadratic time.
 AUTHORITY = re.compile(r"[^/?#@]*:(?!\d{1,5}(?:[/?#]|$))\S*@|[^/?#@]*@")

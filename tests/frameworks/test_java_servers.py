@@ -78,10 +78,10 @@ def shop_folder(server: JavaServer, factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def running(server: JavaServer, folder: Path, log: Path) -> Iterator[Shop]:
-    """The shop, until the end of the block."""
+def running(server: JavaServer, folder: Path, log: Path, *options: str) -> Iterator[Shop]:
+    """The shop, until the end of the block. ``options``: those of Java."""
     path = os.pathsep.join(filter(None, [str(folder / "classes"), jars_of(server)]))
-    with served([*JAVA, "-cp", path, server.shop], {}, log) as port:
+    with served([*JAVA, *options, "-cp", path, server.shop], {}, log) as port:
         # The server of the JDK answers a path that it cannot decode by itself.
         yield Shop(port, log, shows_paths=server is not JDK)
 
@@ -135,6 +135,24 @@ def test_a_filter_around_the_boundary_reads_the_headers_of_an_error(
         wait_until(lambda: f"answered /typed {GIVEN}" in shop.log.read_text(encoding="utf-8"))
 
 
+def check_large_message(server: JavaServer, folder: Path, log: Path) -> None:
+    """An exception whose text takes more memory than there is leaves as the internal error, and the
+    log names its class.
+    """
+    with running(server, folder, log, "-Xmx64m") as shop:
+        answer = shop.ask("GET", "/large", X_Request_Id=GIVEN)
+        text = shop.log.read_text(encoding="utf-8")
+    assert (answer.status, answer.code) == (500, "internal_error")
+    assert "(java.lang.IllegalStateException, which fails to print)" in text
+
+
+def test_an_exception_that_no_log_can_hold_is_answered(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """The caller need not wait for a server of the JDK that runs out of memory in its log."""
+    check_large_message(JDK, shop_folder(JDK, tmp_path_factory), tmp_path / "log")
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("version", SERVLETS)
 def test_a_shop_in_servlets_keeps_every_law(
@@ -145,6 +163,7 @@ def test_a_shop_in_servlets_keeps_every_law(
     folder = shop_folder(server, tmp_path_factory)
     check_laws(server, folder, tmp_path / "log")
     check_conformance(server, folder, tmp_path / "log")
+    check_large_message(server, folder, tmp_path / "large.log")
 
 
 @pytest.mark.full

@@ -8,7 +8,7 @@ import pytest
 import requests
 from moto.server import ThreadedMotoServer
 
-from faultspec_conformance.observed.formats.sources import mask_address
+from faultspec_conformance.observed.formats.sources import find_recordings, mask_address
 from observed.test_record_forms import INNER, KIND, judged, write_parquet, wrong_statuses
 
 LINES = f"{INNER}\n".encode() * 40
@@ -104,6 +104,17 @@ def test_a_report_has_no_credentials_of_addresses(address: str) -> None:
 def test_names_without_credentials_are_shown_whole(path: str) -> None:
     """Reports name recordings as they were given."""
     assert mask_address(path) == path
+
+
+@pytest.mark.parametrize("name", ["local::x.ndjson", "memory::a", "s3::b", "filecache::s3:"])
+def test_a_file_is_read_whatever_its_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name of the working directory, as a pattern of the shell yields it, is not the address of a store."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(LINES)
+    assert find_recordings(name) == [name]
+    assert judged(name, KIND).result.not_run == ()
 
 
 def test_places_have_no_credentials_of_addresses(store: str) -> None:

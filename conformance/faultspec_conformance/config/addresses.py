@@ -105,12 +105,17 @@ def find_written_secrets(text: str) -> Iterator[tuple[str, str]]:
     for found in ADDRESS.finditer(text):
         yield from find_address_secrets(found[0])
     for header in _HEADER.finditer(text):
-        name, value = header[1], (header[2] or header[3] or header[4] or "").strip()
-        if not is_credential(name) or not value or "${" in value or _PLACE.fullmatch(value):
+        value = (header[2] or header[3] or header[4] or "").strip()
+        named = _NAME.search(header[1][-_LONGEST_NAME:])
+        if named is None or not value or "${" in value or _PLACE.fullmatch(value):
+            continue
+        name = named[0]
+        if not is_credential(name):
             continue
         of_scheme = name.lower() in ("authorization", "proxy-authorization")
         if _ORDINARY.fullmatch(secret_of(name, value) if of_scheme else value):
-            yield from _find_named_word(name, value, header[0])
+            written = header[0][len(header[1]) - len(name) :]
+            yield from _find_named_word(name, value, written)
         else:
             yield value, MASK
             yield from ((word, MASK) for word in value.split()[1:])
@@ -138,12 +143,16 @@ def find_environment_secrets(environment: Mapping[str, str]) -> Iterator[tuple[s
             yield text, "${" + name + "}"
 
 
-#: A header and its value, as a line, an argument or a mapping of YAML has them. Of a name of more
-#: than 101 characters the end counts: each letter may begin a name, so the time is bounded by it.
+#: A header and its value, as a line, an argument or a mapping of YAML has them. A run of characters
+#: of names is tried once, so that the time grows with the text and no faster.
 _HEADER = re.compile(
-    r"([A-Za-z][\w-]{0,100})[\"']?[ \t]*:[ \t]*(?!//)"
+    r"(?<![\w-])([\w-]++)[\"']?[ \t]*:[ \t]*(?!//)"
     r"(?:\"([^\"\r\n]*)|'([^'\r\n]*)|([^\r\n{}[,\"']+))"
 )
+
+#: The name at the end of a run, which begins with a letter. Of a longer one the end counts.
+_LONGEST_NAME = 101
+_NAME = re.compile("[A-Za-z].*", re.DOTALL)
 
 
 class DraftedAddress(NamedTuple):

@@ -52,6 +52,7 @@ _OF_CREDENTIALS = frozenset(
     {
         *("auth", "authentication", "authorization", "token", "jwt", "secret", "password"),
         *("credential", "credentials", "session", "sid", "signature", "key", "apikey"),
+        *("pin", "otp", "passcode", "passphrase", "passwd", "pwd"),
     }
 )
 

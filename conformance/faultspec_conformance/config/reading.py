@@ -429,6 +429,11 @@ def _read_command(context: ReadingContext, node: Node, place: Place, key: str) -
     written = node.get(key, [])
     words = cast(list[str], written if isinstance(written, list) else [])
     context.secrets += context.variables(words)
+    for index, word in enumerate(words):
+        if "\0" in word:
+            message = "a word of a command must not contain the character NUL"
+            hint = "no system starts a command with it; write the word without `\\0`"
+            context.report("bad-value", (*place, key, index), message, key=False, hint=hint)
     return tuple(context.expand(word, (*place, key, index)) for index, word in enumerate(words))
 
 

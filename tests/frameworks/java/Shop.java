@@ -46,7 +46,7 @@ final class Shop {
             if (allow(call, "POST")) {
                 create(call);
             }
-        } else if (isItem || path.matches("/(typed|bare|crash|cause|stream|slow)")) {
+        } else if (isItem || path.matches("/(typed|bare|crash|cause|large|stream|slow)")) {
             if (allow(call, "GET")) {
                 read(call, isItem ? path.substring("/items/".length()) : path);
             }
@@ -77,6 +77,7 @@ final class Shop {
                     throw new UnsupportedOperationException("hunter2");
                 }
             };
+            case "/large" -> throw new IllegalStateException("hunter2".repeat(5_000_000));
             case "/stream" -> {
                 OutputStream body = call.begin(200, 0);
                 body.write("begin".getBytes(StandardCharsets.UTF_8));

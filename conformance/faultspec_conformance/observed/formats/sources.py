@@ -21,7 +21,9 @@ from faultspec_conformance.observed.formats.record import NotARecording, install
 STANDARD_INPUT = "-"
 """The argument that stands for standard input."""
 
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,40}(?:://|::)", re.IGNORECASE)
+#: The beginning of an address: a scheme, after those that read through it (`filecache::s3://`). No
+#: name of a file has it, so a pattern that the shell expands names no store.
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{0,40}::){0,8}[a-z][a-z0-9+.-]{0,40}://", re.IGNORECASE)
 
 #: User and password in an address. A password with a slash, which nothing can open, is one too.
 _USER = re.compile(r"(?<=://)(?:[^/?#@]*@|[^/?#@:]*:(?!\d{1,5}/)[^?#@]*@)")
