@@ -3,6 +3,7 @@
 `asks`: it asks for its options after `ready`, and refuses to open anything before the reply.
 `late-events`: it sends the notification of an error a moment after the answer. `reads-closed`: it
 reads after the handle was closed. `silent-params`: it gives no answer to bad params.
+`ends-on-mistakes`: it ends on a message that is not a request. `ends`: it ends on any message.
 """
 
 import json
@@ -84,6 +85,8 @@ def refuse(id: object, number: int) -> None:
     """Answer with an error; one of the service's own codes is repeated in a notification."""
     if number == -32602 and "silent-params" in HABITS:
         return
+    if number in (-32700, -32600) and "ends-on-mistakes" in HABITS:
+        sys.exit(3)
     error = {"code": number, "message": TEXTS[number]}
     send({"id": id, "error": error})
     if number > -32100:
@@ -101,6 +104,8 @@ def serve() -> None:
     """Answer until the input ends."""
     handles = Handles()
     for line in sys.stdin:
+        if "ends" in HABITS:
+            sys.exit(3)
         try:
             message = json.loads(line)
         except ValueError:

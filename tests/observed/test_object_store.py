@@ -110,7 +110,9 @@ def test_names_without_credentials_are_shown_whole(path: str) -> None:
 def test_a_file_is_read_whatever_its_name(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A name of the working directory, as a pattern of the shell yields it, is not the address of a store."""
+    """A name of the working directory, as a pattern of the shell yields it, is not the address of a
+    store.
+    """
     monkeypatch.chdir(tmp_path)
     Path(name).write_bytes(LINES)
     assert find_recordings(name) == [name]

@@ -31,6 +31,7 @@ codes:
 
 CONFIG = """
 target: {jsonrpc: "URL/rpc"}
+identities: {ann: {headers: {Authorization: Bearer of-ann-9f2}}, bob: {headers: {Authorization: Bearer of-bob-7c1}}}
 calls: {ping: {request: ping, safe: true}}
 provoke:
   cancelled:
@@ -39,8 +40,8 @@ limits: {writes: true, seconds: 20}
 """
 
 RECIPE = """    - steps:
-        - {request: build, wait: false, id: job}
-        - {request: cancel, notification: true, params: {id: "${job}"}}
+        - {request: build, wait: false, id: job, as: bob}
+        - {request: cancel, notification: true, params: {id: "${job}"}, as: bob}
 """
 
 #: Seconds from the arrival of a build to its beginning.
@@ -51,8 +52,8 @@ BUILDING = 1.0
 
 
 def builds(*, cancels: bool) -> Starlette:
-    """A service whose builds can be cancelled, unless it ignores that. It ignores an id that it
-    does not know, and is slow to read the body of a build.
+    """A service whose builds can be cancelled by their caller, unless it ignores that. It ignores
+    an id that it does not know, and is slow to read the body of a build.
     """
     under_way: dict[object, asyncio.Event] = {}
 
@@ -60,14 +61,14 @@ def builds(*, cancels: bool) -> Starlette:
         message = await request.json()
         if message["method"] == "build":
             await asyncio.sleep(READING)
-        id = message.get("id")
+        id, caller = message.get("id"), request.headers.get("Authorization")
         if message["method"] == "cancel":
-            found = under_way.get(message["params"]["id"])
+            found = under_way.get((caller, message["params"]["id"]))
             if cancels and found is not None:
                 found.set()
             return Response(status_code=204)
         if message["method"] == "build":
-            cancelled = under_way.setdefault(id, asyncio.Event())
+            cancelled = under_way.setdefault((caller, id), asyncio.Event())
             try:
                 await asyncio.wait_for(cancelled.wait(), BUILDING)
             except TimeoutError:
@@ -84,7 +85,8 @@ def test_a_call_is_cancelled_while_it_is_under_way(
     cancels: bool, verdict: str, tmp_path: Path
 ) -> None:
     """A step that is not waited for is sent on a connection of its own; the next step, which names
-    its id, does not overtake it; and its answer has the code of the recipe.
+    its id, does not overtake it and has the headers of its caller; and its answer has the code of
+    the recipe.
     """
     taxonomy = read(TAXONOMY, "builds.yaml").taxonomy
     assert taxonomy is not None

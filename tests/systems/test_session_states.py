@@ -81,6 +81,29 @@ def test_a_right_service_passes(habits: tuple[str, ...], tmp_path: Path) -> None
     assert report.result.clauses["surface/repeated"].occasions
 
 
+def test_the_run_goes_on_after_a_process_ends_on_a_message(tmp_path: Path) -> None:
+    """The messages on which it ends are blamed, and another process answers the rest: as much is
+    judged as of a service that stays.
+    """
+    report, right = judge(tmp_path, "ends-on-mistakes"), judge(tmp_path)
+    assert failing(report) == {"service/alive"}
+    assert report.result.complete
+    malformed = {"rpc/parse-error", "rpc/invalid-request", "rpc/batch", "service/alive"}
+    assert {
+        name: clause.occasions
+        for name, clause in right.result.clauses.items()
+        if name.startswith("rpc/") and name not in {*malformed, "rpc/response", "rpc/id"}
+    }.items() <= {name: each.occasions for name, each in report.result.clauses.items()}.items()
+
+
+def test_a_process_that_answers_nothing_is_not_started_again(tmp_path: Path) -> None:
+    """It would end again."""
+    report = judge(tmp_path, "ends")
+    assert not report.result.complete
+    assert failing(report) == {"service/alive"}
+    assert report.result.clauses["service/alive"].occasions == 1
+
+
 def test_a_use_after_the_end_is_found(tmp_path: Path) -> None:
     """The call that leads to a state is made with the steps that it needs."""
     assert failing(judge(tmp_path, "reads-closed")) == {"rpc/state"}

@@ -195,7 +195,7 @@ class Process(Peer):
         seconds: float,
     ) -> ReceivedMessage | NoAnswer:
         """The answer to a message; or why there is none."""
-        if isinstance(found, Garbled) or (isinstance(found, Ended) and message.due):
+        if isinstance(found, Garbled | Ended):
             return self._explain_end(message, found)
         self._late |= {_id_key(id) for id in message.ids}
         answer = found[1] if isinstance(found, tuple) else b""

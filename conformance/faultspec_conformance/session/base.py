@@ -221,8 +221,14 @@ class Session:
             self.observations.record_loss(
                 asked, answer, listens=listens, may_disconnect=may_disconnect
             )
+            if not listens and not self.will_restart():
+                self.observations.end_without_listener(asked, answer)
             self.driver.latest.decided["service/alive"] = None
         return Unanswered(answer)
+
+    def will_restart(self) -> bool:
+        """Whether the next request starts the service again, which has ended."""
+        return False
 
     def describe_end(self) -> str | None:
         """Return how the service ended that the suite started; None if it runs, or the suite did

@@ -54,6 +54,10 @@ _REMEMBERED = 100
 #: Seconds of one wait for notifications.
 _MOMENT = 0.1
 
+#: Processes that the suite starts in place of those that ended on a message, at most. The probes
+#: send fewer messages on which servers end, and each may be asked again.
+_MOST_RESTARTS = 20
+
 #: The clauses that hold for every error, even one that the taxonomy says nothing about.
 _ANYWHERE = ("leaks/", "mcp/error-text")
 
@@ -182,7 +186,9 @@ class RpcSession(CallSession):
     """One run against a JSON-RPC service.
 
     ``_ping``: the last harmless call that was answered. ``_began``: the exchanges before the
-    process. ``_asks``: the requests that the first process sent at its start.
+    process. ``_asks``: the requests that the first process sent at its start. ``_is_lost``: the
+    process has ended on a message. ``_restarts``: how many such were replaced. ``_is_beginning``:
+    the session begins.
     """
 
     driver: Peer
@@ -190,6 +196,9 @@ class RpcSession(CallSession):
     _ping: Message | None = field(default=None, init=False)
     _began: int = field(default=0, init=False)
     _asks: frozenset[str] | None = field(default=None, init=False)
+    _is_lost: bool = field(default=False, init=False)
+    _restarts: int = field(default=0, init=False)
+    _is_beginning: bool = field(default=False, init=False)
 
     def call(
         self,
@@ -243,9 +252,7 @@ class RpcSession(CallSession):
         self, name: str, params: object = ABSENT, *, harmless: bool = False
     ) -> Observation | None:
         """Send a notification and return its answer, which must not come; None if none came."""
-        message = Message(
-            name, encode_message(notification(name, params)), due=False, harmless=harmless
-        )
+        message = _make_notification(name, params, self.caller, harmless=harmless)
         return next(iter(self._exchange(message, self.caller, single=False)), None)
 
     def open_session(self) -> str | None:
@@ -267,19 +274,29 @@ class RpcSession(CallSession):
 
         ``until``: the method of the first step that is left out.
         """
+        self._is_beginning = True
+        try:
+            refused = self._take_first_steps(until)
+        finally:
+            self._is_beginning = False
+        if refused is not None:
+            self.observations.end(refused)
+            return refused
+        if until is None and isinstance(self.driver, Process):
+            methods = self.config.session.replies.keys() if self._asks is None else self._asks
+            asked = self.driver.hear_requests(methods, _SHORTEST_WAIT)
+            self._asks = asked if self._asks is None else self._asks
+        return None
+
+    def _take_first_steps(self, until: str | None) -> str | None:
+        """Send the first steps of the session; return which one the service refused."""
         saved: dict[str, object] = dict(self.constants)
         for step in self.config.session.start:
             if step.call.path == until:
                 break
             answer = self.take_step(step, saved, harmless=True)
             if answer is not None and not answer.ok:
-                problem = f"the service answered {answer} to {step.call.path} of `session`"
-                self.observations.end(problem)
-                return problem
-        if until is None and isinstance(self.driver, Process):
-            methods = self.config.session.replies.keys() if self._asks is None else self._asks
-            asked = self.driver.hear_requests(methods, _SHORTEST_WAIT)
-            self._asks = asked if self._asks is None else self._asks
+                return f"the service answered {answer} to {step.call.path} of `session`"
         return None
 
     def take_step(
@@ -297,11 +314,11 @@ class RpcSession(CallSession):
         """Send a step without waiting for its answer. Raises Unanswered."""
         name = fill_in_text(self.source, step.call.path, saved)
         params = fill_in(self.source, step.call.body, saved)
+        caller = self.identity(step.identity)
         if step.notification:
-            body = encode_message(notification(name, params))
-            self._post(Message(name, body, due=False, harmless=harmless), self.caller)
+            self._post(_make_notification(name, params, caller, harmless=harmless), caller)
             return ()
-        posted = self.post_call(name, params, self.identity(step.identity), harmless=harmless)
+        posted = self.post_call(name, params, caller, harmless=harmless)
         if step.id is not None:
             saved[step.id] = posted.message.ids[0]
         return (posted,)
@@ -344,13 +361,44 @@ class RpcSession(CallSession):
         if not isinstance(self.driver, Process):
             return
         asked = self.begin_exchange("jsonrpc", Message("a new process", b"").request, self.caller)
-        self.check_running(asked)
+        CallSession.check_running(self, asked)
+        self._start_process(asked, until)
+
+    def check_running(self, asked: Exchange) -> None:
+        """Start a new process in place of one that has ended. Raises Unanswered if nothing more is
+        sent to the service.
+        """
+        CallSession.check_running(self, asked)
+        if self._is_lost:
+            self._restarts += 1
+            self._start_process(asked)
+
+    def record_missing(
+        self, asked: Exchange, answer: NoAnswer, *, may_disconnect: bool = False
+    ) -> Unanswered:
+        """Record a missing answer, and whether the process has ended on the message."""
+        error = CallSession.record_missing(self, asked, answer, may_disconnect=may_disconnect)
+        self._is_lost = self.will_restart() and not self.driver.listens()
+        return error
+
+    def will_restart(self) -> bool:
+        """Whether the suite starts a process in place of one that has ended. One that ends before
+        its first answer, or in the steps of its session, would end again.
+        """
+        has_answered = isinstance(self.driver, Process) and self.driver.slowest is not None
+        return has_answered and not self._is_beginning and self._restarts < _MOST_RESTARTS
+
+    def _start_process(self, asked: Exchange, until: str | None = None) -> None:
+        """Start a new process in place of the current one, with its session."""
+        assert isinstance(self.driver, Process), "only a process is started"
+        self._is_lost = False
         self._hear_last_words()
         self._began = len(self.observations.exchanges)
         try:
             self.driver.restart()
         except OSError as error:
             reason = f"the command cannot be started again: {error.strerror or error}"
+            self.observations.end(reason)
             raise self.record_missing(asked, NoAnswer(asked.request, "refused", reason)) from None
         problem = self.begin_session(until)
         if problem is not None:
@@ -659,6 +707,11 @@ def notification(name: str, params: object = ABSENT) -> dict[str, object]:
     """Return a request without an id, which gets no answer (section 4.1)."""
     head: dict[str, object] = {"jsonrpc": "2.0", "method": name}
     return head if params is ABSENT else {**head, "params": params}
+
+
+def _make_notification(name: str, params: object, caller: Identity, *, harmless: bool) -> Message:
+    body = encode_message(notification(name, params))
+    return Message(name, body, due=False, harmless=harmless, headers=caller.headers)
 
 
 def encode_message(value: object) -> bytes:

@@ -220,16 +220,23 @@ class Observations:
         last = self.last
         if not (may_disconnect and listens):
             self.add([lost(asked, answer, last, listens=listens)])
+        if listens and answer.kind == "timeout" and self._unanswered >= _SILENT:
+            self.end(
+                f"the service hangs since {self._name_culprit(asked, answer)}: {_SILENT} requests "
+                "in a row got no answer in time"
+            )
+
+    def end_without_listener(self, asked: Exchange, answer: NoAnswer) -> None:
+        """End the run: the service ended on this request, or after the answer before it."""
+        self.end(f"nobody listens any more since {self._name_culprit(asked, answer)}")
+
+    def _name_culprit(self, asked: Exchange, answer: NoAnswer) -> str:
+        last = self.last
         blamed = last.exchange if answer.kind == "refused" and last is not None else asked
         name = blamed.request.target
-        if asked.transport == "http":
-            name = f"{blamed.request.method} {name.partition('?')[0]}"
-        if not listens:
-            self.end(f"nobody listens any more since {name}")
-        elif answer.kind == "timeout" and self._unanswered >= _SILENT:
-            self.end(
-                f"the service hangs since {name}: {_SILENT} requests in a row got no answer in time"
-            )
+        if asked.transport != "http":
+            return name
+        return f"{blamed.request.method} {name.partition('?')[0]}"
 
 
 def attempt(results: Iterable[ProbeResult], *clauses: str) -> Iterator[ProbeResult]:
