@@ -159,24 +159,36 @@ class _PastFiles(NamedTuple):
     def find(self, inner: str) -> str | None:
         """The path of the file at a path from the root, behind all links; None if there is none.
 
-        A link that leads out of the repository, and a file of a submodule, are not found.
+        Raises RevisionError if it is behind a link that leads to no file of the repository, or in a
+        submodule: then there was a file, which git does not have.
         """
+        asked, linked = inner, False
         for _ in range(_MOST_LINKS):
             if not _is_path(inner):
-                return None
+                break
             parts = [part for part in os.path.normpath(inner).split("/") if part != "."]
             if parts[:1] in ([], [os.pardir], [""]):
-                return None
+                break
             paths = ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
             modes = self._modes(paths)
             link = next((path for path in paths if modes.get(path) == _LINK), None)
             if link is None:
                 mode = modes.get(paths[-1])
-                return None if mode in (None, _SUBMODULE) or _is_folder(mode) else paths[-1]
+                if mode is not None and mode != _SUBMODULE and not _is_folder(mode):
+                    return paths[-1]
+                linked = linked or _SUBMODULE in modes.values()
+                break
+            linked = True
             if self._size(link) > _LONGEST_PATH:
-                return None
+                break
             rest = paths[-1][len(link) :]
             inner = os.path.join(os.path.dirname(link), os.fsdecode(self._blob(link))) + rest
+        if linked:
+            raise RevisionError(
+                f"{asked} cannot be read at {self.revision}: behind a link, or in a submodule, the "
+                "repository has no file",
+                "give both files: faultspec diff OLD NEW",
+            )
         return None
 
     def _modes(self, paths: Sequence[str]) -> Mapping[str, str]:
