@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 import requests
 from moto.server import ThreadedMotoServer
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from faultspec_conformance.observed.formats.sources import find_recordings, mask_address
+from miniatures.serve import serving
 from observed.test_record_forms import INNER, KIND, judged, write_parquet, wrong_statuses
 
 LINES = f"{INNER}\n".encode() * 40
@@ -117,6 +122,24 @@ def test_a_file_is_read_whatever_its_name(
     Path(name).write_bytes(LINES)
     assert find_recordings(name) == [name]
     assert judged(name, KIND).result.not_run == ()
+
+
+def test_a_redirect_to_another_host_is_not_followed() -> None:
+    """Nothing is contacted that the argument does not name. One to the same host is followed."""
+    asked: list[str] = []
+
+    async def answer(request: Request) -> Response:
+        asked.append(f"{request.url.hostname}{request.url.path}")
+        if request.url.path == "/log.ndjson":
+            return PlainTextResponse(LINES)
+        host = "localhost" if request.url.path == "/away" else request.url.hostname
+        return RedirectResponse(f"http://{host}:{request.url.port}/log.ndjson")
+
+    with serving(Starlette(routes=[Route("/{name}", answer)])) as url:
+        (reason,) = judged(f"{url}/away", KIND).result.not_run
+        assert "127.0.0.1 redirects to localhost, which the argument does not name" in reason
+        assert judged(f"{url}/here", KIND).result.not_run == ()
+    assert {host.partition("/")[0] for host in asked} == {"127.0.0.1"}
 
 
 def test_places_have_no_credentials_of_addresses(store: str) -> None:

@@ -142,6 +142,8 @@ def file_system(path: str) -> tuple[Any, str]:
         core = import_module("fsspec.core")
     except ImportError as error:
         raise NotARecording(install("fsspec")) from error
+    for scheme in ("http", "https"):
+        import_module("fsspec.config").conf.setdefault(scheme, {})["get_client"] = _open_session
     try:
         found: tuple[Any, str] = core.url_to_fs(path)
     except ImportError as missing:
@@ -155,6 +157,23 @@ def file_system(path: str) -> tuple[Any, str]:
     return found
 
 
+async def _open_session(**options: Any) -> Any:
+    """The session of fsspec for `http://` and `https://`, which stays on the host it asks."""
+    aiohttp = import_module("aiohttp")
+    trace = aiohttp.TraceConfig()
+    trace.on_request_redirect.append(_refuse_other_host)
+    return aiohttp.ClientSession(trace_configs=[trace], **options)
+
+
+async def _refuse_other_host(_session: Any, _context: Any, redirect: Any) -> None:
+    url = redirect.url
+    target = url.join(type(url)(redirect.response.headers.get("Location", "")))
+    if (target.host, target.port) != (url.host, url.port):
+        raise NotARecording(
+            f"{url.host} redirects to {target.host}, which the argument does not name"
+        )
+
+
 @contextmanager
 def _translate_errors() -> Iterator[None]:
     """Raise OSError for any error of a store. Libraries have classes of their own, and their texts
@@ -165,6 +184,8 @@ def _translate_errors() -> Iterator[None]:
     except NotARecording:
         raise
     except Exception as error:
+        if isinstance(error.__cause__, NotARecording):
+            raise error.__cause__ from None
         if isinstance(error, OSError) and error.strerror:
             raise
         raise OSError(f"the store answers with {type(error).__name__}") from error
