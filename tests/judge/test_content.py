@@ -50,7 +50,7 @@ def _found(
     [
         (b'{"a": [1, 2', "application/json", "is not JSON (line 1, column 12)"),
         (b"<html>", "application/vnd.shop+json; charset=utf-8", "is not JSON (line 1, column 1)"),
-        (b"NaN", "application/json", "is not JSON"),
+        (b"NaN", "application/json", "is not JSON: it has `NaN`"),
         (b'{"a": "\xff"}', "application/json", "is not UTF-8"),
         (b'{"a": 1}{"error": 2}', "application/json", "is not JSON (line 1, column 9)"),
         (b" ", "application/json", "is empty"),

@@ -4,6 +4,8 @@
 `late-events`: it sends the notification of an error a moment after the answer. `reads-closed`: it
 reads after the handle was closed. `silent-params`: it gives no answer to bad params.
 `ends-on-mistakes`: it ends on a message that is not a request. `ends`: it ends on any message.
+`needs-ready`: it refuses each call before `ready`. `no-text`: the error of a handle that is not
+open has no message. `infinity`: it answers a ping with Infinity. `twice`: with two results.
 """
 
 import json
@@ -32,6 +34,7 @@ class Handles:
         self.is_open = False
         self.was_open = False
         self.has_options = "asks" not in HABITS
+        self.is_ready = "needs-ready" not in HABITS
 
     def answer(self, message: Any) -> None:
         """Answer one message."""
@@ -42,10 +45,18 @@ class Handles:
         is_request = isinstance(message, dict) and message.get("jsonrpc") == "2.0"
         if not is_request or not isinstance(message.get("method"), str):
             refuse(id, -32600)
-        elif message["method"] == "ready" and "asks" in HABITS:
-            send({"id": "options", "method": "options"})
+        elif message["method"] == "ready":
+            self.begin()
+        elif not self.is_ready:
+            refuse(id, -32052)
         elif "id" in message:
             self.call(id, message["method"], message.get("params"))
+
+    def begin(self) -> None:
+        """Begin the session."""
+        self.is_ready = True
+        if "asks" in HABITS:
+            send({"id": "options", "method": "options"})
 
     def call(self, id: object, method: str, params: Any) -> None:
         """Answer a call."""
@@ -55,7 +66,7 @@ class Handles:
         elif isinstance(params, str):
             refuse(id, -32602)
         elif method == "ping":
-            send({"id": id, "result": "pong"})
+            send({"id": id, "result": float("inf") if "infinity" in HABITS else "pong"})
         elif method == "open":
             self.open(id, named=named)
         elif not self.is_open and not (self.was_open and "reads-closed" in HABITS):
@@ -87,7 +98,9 @@ def refuse(id: object, number: int) -> None:
         return
     if number in (-32700, -32600) and "ends-on-mistakes" in HABITS:
         sys.exit(3)
-    error = {"code": number, "message": TEXTS[number]}
+    error: dict[str, object] = {"code": number, "message": TEXTS[number]}
+    if number == -32051 and "no-text" in HABITS:
+        error["message"] = None
     send({"id": id, "error": error})
     if number > -32100:
         if "late-events" in HABITS:
@@ -97,7 +110,10 @@ def refuse(id: object, number: int) -> None:
 
 def send(message: dict[str, Any]) -> None:
     """Send a message."""
-    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+    line = json.dumps({"jsonrpc": "2.0", **message})
+    if "twice" in HABITS:
+        line = line.replace('"result": "pong"', '"result": "ping", "result": "pong"')
+    print(line, flush=True)
 
 
 def serve() -> None:

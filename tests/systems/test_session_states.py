@@ -2,11 +2,13 @@
 
 import socket
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from faultspec.contract.model import build_contract
 from faultspec.language import load
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import ServiceConfig, read_config
@@ -14,6 +16,7 @@ from faultspec_conformance.config.reading import check_config
 from faultspec_conformance.drivers.jsonrpc import Message
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.results.model import Report
+from faultspec_conformance.run.replay import connect, replay
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions
 from paths import TESTS
@@ -54,13 +57,18 @@ def written(config: str = CONFIG, *habits: str) -> str:
     return text.replace("HABITS", listed).replace("OPEN", OPEN).replace("INVALID", INVALID)
 
 
-def judge(folder: Path, *habits: str, config: str = CONFIG) -> Report:
-    """The report of a run against the service."""
+def configured(folder: Path, *habits: str, config: str = CONFIG) -> ServiceConfig:
+    """The configuration of the service, as it is read."""
     path = folder / "conformance.yaml"
     path.write_text(written(config, *habits))
     read = read_config(str(path), {})
     assert read.target is not None, read.diagnostics
-    report = run(read.target, taxonomy(), RunOptions())
+    return read.target
+
+
+def judge(folder: Path, *habits: str, config: str = CONFIG) -> Report:
+    """The report of a run against the service."""
+    report = run(configured(folder, *habits, config=config), taxonomy(), RunOptions())
     assert isinstance(report, Report), report
     return report
 
@@ -102,6 +110,39 @@ def test_a_process_that_answers_nothing_is_not_started_again(tmp_path: Path) -> 
     assert not report.result.complete
     assert failing(report) == {"service/alive"}
     assert report.result.clauses["service/alive"].occasions == 1
+
+
+@pytest.mark.parametrize(
+    ("habit", "problem"),
+    [
+        ("infinity", "the answer is not JSON: it has `Infinity`"),
+        ("twice", "the answer repeats the member `result` of one object"),
+    ],
+)
+def test_an_answer_is_json_to_every_reader(habit: str, problem: str, tmp_path: Path) -> None:
+    """A number without digits and a member twice, which some readers take, are errors."""
+    report = judge(tmp_path, habit)
+    assert failing(report) == {"rpc/response"}
+    (found,) = report.result.findings
+    assert problem in found.finding.message
+
+
+def test_a_replay_begins_the_session(tmp_path: Path) -> None:
+    """A process refuses what comes before the first steps of its session. A refusal with another
+    code than that of the finding disproves nothing.
+    """
+    report = judge(tmp_path, "needs-ready", "no-text")
+    found = next(
+        one
+        for one in report.result.findings
+        if one.finding.code == "not_open" and one.finding.evidence[-1].transport == "jsonrpc"
+    )
+    verdicts: list[str] = []
+    whole, contract = configured(tmp_path, "needs-ready", "no-text"), build_contract(taxonomy())
+    for config in (whole, replace(whole, session=replace(whole.session, start=()))):
+        with connect(contract, config, "") as send:
+            verdicts.append(replay(found, contract, config, send).verdict)
+    assert verdicts == ["reproduced", "undecided"]
 
 
 def test_a_use_after_the_end_is_found(tmp_path: Path) -> None:

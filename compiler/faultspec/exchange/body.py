@@ -112,8 +112,8 @@ def _decode(text: str) -> DecodedBody:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         return DecodedBody(None, f"is not JSON ({where})", malformed=True)
-    except _ConstantError:
-        return DecodedBody(None, "is not JSON", malformed=True)
+    except _ConstantError as error:
+        return DecodedBody(None, f"is not JSON: it has `{error}`", malformed=True)
     except ValueError:  # of `int`, which bounds the digits that it reads
         return DecodedBody(None, "has a number of too many digits")
 

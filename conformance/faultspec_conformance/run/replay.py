@@ -29,6 +29,7 @@ from faultspec_conformance.results.model import ReportedFinding
 from faultspec_conformance.run.service import create_driver
 from faultspec_conformance.sanitize.masking import build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
+from faultspec_conformance.session.calls import RpcSession
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.upstreams import run_upstreams
@@ -43,6 +44,9 @@ _SAVED = "CANARY-secret"
 
 #: Statuses that can come in place of any other answer: they do not disprove a finding.
 _REFUSALS = frozenset({401, 403, 404, 410, 429, 503})
+
+#: The clauses that another code may mend.
+_MENDED_BY_CODE = ("code/", "service/", "framework/", "document/")
 
 #: Header fields of a request that is sent again. Servers take a hundred or so, and the time of the
 #: client library grows with their square.
@@ -71,7 +75,8 @@ class Replay:
 @contextmanager
 def connect(contract: Contract, config: ServiceConfig, base: str) -> Iterator[Send]:
     """A function that sends requests to the service, which is started if the configuration starts
-    it. An identity with a login logs in before its first request. Raises CannotReplay.
+    it. An identity with a login logs in before its first request; a process gets the first steps of
+    its session. Raises CannotReplay.
     """
     if config.transport == "mcp":
         raise CannotReplay("a session of MCP cannot be replayed; run `faultspec conform --only`")
@@ -83,6 +88,9 @@ def connect(contract: Contract, config: ServiceConfig, base: str) -> Iterator[Se
                 return
             with create_driver(config) as peer:
                 assert isinstance(peer, Peer), "every other transport is JSON-RPC"
+                problem = RpcSession(contract, config, peer).open_session()
+                if problem is not None:
+                    raise CannotReplay(problem)
                 yield lambda asked: _call(peer, asked)
     except (StartFailed, OSError) as error:
         raise CannotReplay(f"the service cannot be started: {error}") from None
@@ -170,15 +178,35 @@ def _decide(
             pairs,
             f"`{finding.clause}` compares answers, which one replay cannot decide",
         )
-    status, before = last.response.status, finding.evidence[-1].response.status
-    if status != before and status in _REFUSALS:
-        reason = f"the service answered {status} in place of {before}, which proves nothing"
+    reason = _describe_other_answer(finding, last, judgement.code, contract)
+    if reason:
         return Replay("undecided", pairs, reason)
+    status = last.response.status
     if finding.clause not in judgement.exercised:
         answer = f"the answer ({status})" if status is not None else "the answer"
         reason = f"{answer} gave no occasion to check `{finding.clause}`"
         return Replay("undecided", pairs, reason)
     return Replay("gone", pairs)
+
+
+def _describe_other_answer(
+    finding: Finding, last: Exchange, code: str | None, contract: Contract
+) -> str:
+    """Why an answer does not disprove a finding: it is a refusal that may stand in place of any
+    other, or has a declared code that is not that of the finding, since a rule was checked first or
+    the steps before the request are missing. Empty if it may. Clauses on the code itself, and on
+    crashes, are mended by another code.
+    """
+    new, old = str(last.response.status), str(finding.evidence[-1].response.status)
+    declared = contract.taxonomy.codes
+    may_differ = finding.clause.startswith(_MENDED_BY_CODE)
+    if not may_differ and code in declared and finding.code in declared:
+        new, old = str(code), str(finding.code)
+    elif last.response.status not in _REFUSALS:
+        return ""
+    return (
+        "" if new == old else f"the service answered {new} in place of {old}, which proves nothing"
+    )
 
 
 def _only(reported: ReportedFinding, again: Finding) -> ReportedFinding:

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from faultspec.contract import crashes
+from faultspec.exchange.body import read
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
 from faultspec.judge import judge
@@ -720,12 +721,17 @@ def encode_message(value: object) -> bytes:
 
 
 def response_outcomes(observation: Observation, ids: tuple[object, ...]) -> list[Outcome]:
-    """Check that an answer is a response object (section 5) with one of the ids."""
+    """Check that an answer is a response object (section 5) with one of the ids, in JSON that every
+    reader reads alike.
+    """
     body, clause = observation.json, "rpc/response"
 
     def fail(message: str, pointer: str | None = None) -> list[Outcome]:
         return [failed(clause, message, observation, pointer=pointer)]
 
+    problem = read(observation.exchange.response.body).problem
+    if body is not None and problem is not None:
+        return fail(f"the answer {problem}")
     if not isinstance(body, dict):
         status = observation.header(":status")
         suffix = f" (HTTP status {status})" if status is not None else ""
