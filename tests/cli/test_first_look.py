@@ -9,8 +9,10 @@ from typing import Annotated, Any
 import pytest
 from fastapi import FastAPI, Header, HTTPException, Request
 from pydantic import BaseModel
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from miniatures.serve import serving
@@ -265,6 +267,58 @@ def test_an_unedited_draft_passes_its_service(tmp_path: Path) -> None:
         assert drafted.returncode == 0, drafted.stderr
         judged = faultspec("conform", cwd=tmp_path)
     assert judged.returncode == 0, judged.stdout
+
+
+def telescope(*, traced: bool) -> Starlette:
+    """A service that answers 200 to all that it knows, with `ok: false` in its errors. ``traced``:
+    one of them contains a stack trace.
+    """
+
+    def fault(kind: str, text: str, status: int = 200) -> Response:
+        return JSONResponse({"ok": False, "fault": {"kind": kind, "text": text}}, status)
+
+    async def show(_request: Request) -> Response:
+        return JSONResponse({"ok": True, "value": {"slots": "/slots/s1"}})
+
+    async def read_slot(request: Request) -> Response:
+        if request.path_params["id"] == "s1":
+            return JSONResponse({"ok": True, "value": {"minutes": 10}})
+        text = 'Traceback (most recent call last):\n  File "/srv/scope.py", line 12, in slot'
+        return fault("NO_SLOT", text if traced else "There is no such slot")
+
+    async def refuse(_request: Request, error: Exception) -> Response:
+        assert isinstance(error, StarletteHTTPException)
+        if error.status_code == 404:
+            return fault("NO_ROUTE", "There is no such route")
+        answer = fault("BAD_METHOD", "The method is wrong", error.status_code)
+        answer.headers.update(error.headers or {})
+        return answer
+
+    return Starlette(
+        routes=[Route("/", show), Route("/slots/{id}", read_slot)],
+        exception_handlers={StarletteHTTPException: refuse},
+    )
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_errors_under_a_status_of_success_are_learned(traced: bool, tmp_path: Path) -> None:
+    """A member that marks the errors marks them under any status: the service owes the same of
+    them, they are refusals, and the draft recognizes them by it.
+    """
+    expected = [("leaks/stack-trace", "GET /slots/{id}")] if traced else []
+    with serving(telescope(traced=traced)) as url:
+        for source in (url, "draft/conformance.yaml"):
+            done = faultspec("conform", source, "--report", "json=r.json", cwd=tmp_path)
+            report = json.loads((tmp_path / "r.json").read_text())
+            errors = [one for one in report["findings"] if one["level"] == "error"]
+            assert [(one["clause"], one["operation"]) for one in errors] == expected, done.stdout
+            if source == url:
+                note = "answers of 2xx with `ok: false` are errors too"
+                assert any(note in one for one in report["notes"])
+                faultspec("init", "--from", url, "draft/taxonomy.yaml", cwd=tmp_path)
+    drafted = (tmp_path / "draft/taxonomy.yaml").read_text()
+    assert 'equals: {"/ok": false}' in drafted
+    assert "errors under 2xx are recognized by `error_when`" in drafted
 
 
 def test_a_draft_from_a_document_aims_at_this_machine(tmp_path: Path) -> None:

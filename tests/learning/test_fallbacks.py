@@ -39,7 +39,7 @@ def bound(bodies: tuple[object, object], folder: Path) -> tuple[str, str]:
         ErrorAnswer("GET /b", 404, media, bodies[0]),
         ErrorAnswer("GET /a", 401, media, bodies[1]),
     ]
-    text = write_draft(draft_taxonomy(LEARNED, group_shapes(seen)), seen, "here", "s.json")
+    text = write_draft(draft_taxonomy(LEARNED, group_shapes(seen), {}), seen, "here", "s.json")
     (folder / "taxonomy.yaml").write_text(text)
     done = faultspec("compile", "--target", "python", "--out", "out", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -79,7 +79,7 @@ def test_a_fallback_is_general(
     media = "application/json"
     seen = [ErrorAnswer("GET /b", 404, media, {"code": missing, "message": "m"})]
     seen += [ErrorAnswer(each, 400, media, {"code": code, "message": "m"}) for each in operations]
-    drafted = draft_taxonomy(LEARNED, group_shapes(seen))
+    drafted = draft_taxonomy(LEARNED, group_shapes(seen), {})
     assert drafted.data["fallback"]["4xx"]["code"] == fallback
     reasons = {each.path: each.reason for each in drafted.decisions}
     assert (f"`{fallback}` is a guess" in reasons.get("fallback.4xx", "")) == (fallback == code)
@@ -96,6 +96,6 @@ def test_a_code_that_cannot_be_made_up_is_left_to_the_team(tmp_path: Path) -> No
 def test_a_service_without_json_errors_cannot_be_drafted() -> None:
     """It says so, and not that a document declares nothing: there is none."""
     with pytest.raises(NotImportable, match="no error of the service has a JSON object"):
-        draft_taxonomy(LEARNED, ())
+        draft_taxonomy(LEARNED, (), {})
     with pytest.raises(NotImportable, match="the document declares no failure"):
-        draft_taxonomy(read({"openapi": "3.1.0", "paths": {}}), ())
+        draft_taxonomy(read({"openapi": "3.1.0", "paths": {}}), (), {})

@@ -84,7 +84,7 @@ def drafted(make: Callable[[], str]) -> str:
         ErrorAnswer(place, 404, "application/json", {"code": code, "message": "m", "id": make()})
         for place, code in (("GET /a", "no_a"), ("GET /b", "no_b"))
     ]
-    return write_draft(draft_taxonomy(LEARNED, group_shapes(seen)), seen, "here", "s.json")
+    return write_draft(draft_taxonomy(LEARNED, group_shapes(seen), {}), seen, "here", "s.json")
 
 
 def test_a_service_has_one_draft() -> None:
@@ -99,7 +99,7 @@ def test_codes_of_a_header_have_their_own_examples() -> None:
         ErrorAnswer("GET /a", 400, media, {"detail": text}, codes=(("X-Error-Code", code),))
         for code, text in (("BAD_QUERY", "the query"), ("BAD_LIMIT", "the limit"))
     ]
-    codes = draft_taxonomy(LEARNED, group_shapes(seen)).data["codes"]
+    codes = draft_taxonomy(LEARNED, group_shapes(seen), {}).data["codes"]
     assert codes["BAD_QUERY"]["example"] == {"message": "the query"}
     assert codes["BAD_LIMIT"]["example"] == {"message": "the limit"}
 
@@ -115,7 +115,7 @@ def test_plain_texts_are_drafted() -> None:
     )
     shape = text_shape(read_errors([(exchange, False)]))
     assert shape is not None
-    data = draft_taxonomy(LEARNED, [shape]).data
+    data = draft_taxonomy(LEARNED, [shape], {}).data
     assert data["envelopes"]["error"]["shape"] == "$message"
     assert data["envelopes"]["error"]["media_type"] == "text/plain"
     assert data["codes"]["not_found"]["example"] == {"message": "no such row"}

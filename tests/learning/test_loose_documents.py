@@ -101,7 +101,7 @@ def test_a_loose_document_changes_no_draft(
     has a code only if the status decides the code.
     """
     shapes = group_shapes(answers(style))
-    data = draft_taxonomy(read(document(content)), shapes).data
+    data = draft_taxonomy(read(document(content)), shapes, {}).data
     assert len(data["envelopes"]) == 1
     wires = {str(code.get("wire", name)).rpartition("/")[2] for name, code in data["codes"].items()}
     by_status = {"not_found", "bad_request", "conflict", "internal_error"}

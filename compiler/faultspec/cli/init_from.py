@@ -16,6 +16,7 @@ from faultspec.cli.secrets import mask_draft
 from faultspec.language.schema import json_schema_text, schema_text
 
 if TYPE_CHECKING:
+    from faultspec.exchange.model import Exchange
     from faultspec.openapi.service import Description
     from faultspec_conformance.learning.answers import ErrorAnswer
 
@@ -35,6 +36,7 @@ class _Source(NamedTuple):
 
     description: "Description"
     answers: tuple["ErrorAnswer", ...]
+    exchanges: tuple["Exchange", ...]
     http: str
     openapi: str | None
 
@@ -60,6 +62,7 @@ def draft_from(
     from faultspec_conformance.config.addresses import plain_address
     from faultspec_conformance.learning.answers import group_shapes, text_shape
     from faultspec_conformance.learning.draft import draft_taxonomy, write_draft
+    from faultspec_conformance.learning.in_band import describe_marks, find_marks
     from faultspec_conformance.learning.sightings import describe_errors
     from faultspec_conformance.run.draft import draft
 
@@ -78,8 +81,9 @@ def draft_from(
     shapes = group_shapes(found.answers)
     text_alone = None if shapes else text_shape(found.answers)
     shapes = shapes if text_alone is None else (text_alone,)
+    marks = find_marks(shapes[0], found.exchanges) if shapes else {}
     try:
-        imported = draft_taxonomy(found.description, shapes)
+        imported = draft_taxonomy(found.description, shapes, marks)
     except NotImportable as problem:
         print_error(problem.code, problem.message, problem.hint or "is this the right service?")
         return 2
@@ -105,7 +109,8 @@ def draft_from(
         folder / "faultspec.schema.json": json_schema_text(),
         folder / PROJECT_SCHEMA: schema_text(project_schema()),
     }
-    for note in describe_errors(found.answers, shapes) if is_url else ():
+    notes = (*describe_errors(found.answers, shapes), *describe_marks(marks))
+    for note in notes if is_url else ():
         click.echo(f"note: {note}", err=True)
     return _write_all(contents)
 
@@ -124,7 +129,9 @@ def _explore(url: str, caller: SourceRequest) -> _Source | None:
     if explored.report.interrupted:
         raise KeyboardInterrupt  # a draft of some answers would look like one of all
     openapi = urlsplit(explored.description.address).path or None
-    return _Source(explored.description, read_explored(explored), config.http, openapi)
+    return _Source(
+        explored.description, read_explored(explored), explored.exchanges, config.http, openapi
+    )
 
 
 def _read(path: str, http: str | None, target: Path) -> _Source | None:
@@ -138,7 +145,7 @@ def _read(path: str, http: str | None, target: Path) -> _Source | None:
     assert description is not None  # a path was given
     place = relative_path(target, path)
     # The servers of the document are not taken: a draft aims at nothing but this machine.
-    return _Source(description, (), (http or HERE).rstrip("/"), place)
+    return _Source(description, (), (), (http or HERE).rstrip("/"), place)
 
 
 def _write_all(contents: Mapping[Path, str]) -> int:

@@ -22,6 +22,7 @@ from faultspec_conformance.learning.fallbacks import (
     with_fallback_codes,
     with_usual_envelope_first,
 )
+from faultspec_conformance.learning.in_band import Marks, error_condition
 
 #: Decisions that a comment lists; lint has them all.
 _LISTED = 12
@@ -32,12 +33,17 @@ _ADDED = "no answer had it: frameworks refuse and break by themselves, so it nee
 #: The reason of a fallback whose code answers had.
 _GUESSED = "`{}` is a guess: the code for any refusal of the framework is one of no operation alone"
 
+#: The reason of a surface whose errors may have a status of success.
+_IN_BAND = "errors under 2xx are recognized by `error_when`; their codes are missing, so it is open"
+
 _CONSTRUCT = re.compile(r"  ([A-Za-z_][\w.-]*):")
 
 
-def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> ImportedTaxonomy:
-    """The taxonomy of a document and of the errors that its service answered. Raises
-    NotImportable.
+def draft_taxonomy(
+    description: Description, shapes: Sequence[BodyShape], marks: Marks
+) -> ImportedTaxonomy:
+    """The taxonomy of a document and of the errors that its service answered. ``marks``: those of
+    an error under a status of success. Raises NotImportable.
     """
     if description.learned and not shapes:
         raise NotImportable(
@@ -61,6 +67,9 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
     data: Data = {key: value for key, value in imported.data.items() if key not in left_out}
     data |= {"operations": operations} if operations else {}
     data |= {"profile": "rfc9110"}
+    if marks:
+        api = {**data["surfaces"]["api"], "error_when": error_condition(marks), "codes": "open"}
+        data |= {"surfaces": {**data["surfaces"], "api": api}}
     data |= {"privacy": {**data["privacy"], **_concealment(data["codes"])}}
     data = with_usual_envelope_first(data)
     whole, new = with_fallback_codes(data)
@@ -74,7 +83,8 @@ def draft_taxonomy(description: Description, shapes: Sequence[BodyShape]) -> Imp
         for name, each in whole["fallback"].items()
         if each != mapping(data.get("fallback")).get(name) and each["code"] not in new
     )
-    return drafted._replace(decisions=(*guessed, *added, *drafted.decisions))
+    in_band = (Decision("surface", "surfaces.api", _IN_BAND),) if marks else ()
+    return drafted._replace(decisions=(*in_band, *guessed, *added, *drafted.decisions))
 
 
 def _names_codes(shape: BodyShape) -> bool:

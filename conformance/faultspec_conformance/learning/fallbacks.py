@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from faultspec.importers import Data
+from faultspec.openapi.nodes import mapping
 
 #: By class: the status of its code, the name and summary of a new one, and the reason.
 _CLASSES: Mapping[str, tuple[int, str, str, str]] = {
@@ -15,6 +16,9 @@ _CLASSES: Mapping[str, tuple[int, str, str, str]] = {
     "5xx": (500, "internal_error", "The service failed", "What breaks"),
 }
 
+#: The statuses by which frameworks refuse by themselves: bad input, unknown routes and methods, and
+#: long bodies. The new code of the class keeps them.
+_BARE = (404, 405, 413)
 
 #: Names of codes that say no more than that something is refused, or is broken.
 _GENERAL = re.compile(
@@ -64,10 +68,23 @@ def with_fallback_codes(data: Data) -> tuple[Data, tuple[str, ...]]:
             chosen = suggested.upper() if is_upper else suggested
             if chosen in codes:
                 continue
-            codes[chosen] = _imitate(model, status, summary)
+            codes[chosen] = _imitate(model, _new_statuses(name, data), summary)
             new.append(chosen)
         fallback[name] = {"code": chosen, "reason": reason}
     return {**data, "fallback": fallback, "codes": codes}, tuple(new)
+
+
+def _new_statuses(name: str, data: Data) -> int | list[int]:
+    """The statuses of the new code of a class. A status that alone decides which code an error has
+    is not shared.
+    """
+    status = _CLASSES[name][0]
+    if name != "4xx":
+        return status
+    envelope = mapping(next(iter(data["envelopes"].values()), None))
+    by_status = mapping(mapping(envelope.get("fields")).get("code")).get("places") == ["status"]
+    taken = {facts.get("http") for facts in data["codes"].values()} if by_status else set()
+    return [status, *(each for each in _BARE if each not in taken)]
 
 
 def with_usual_envelope_first(data: Data) -> Data:
@@ -84,8 +101,8 @@ def with_usual_envelope_first(data: Data) -> Data:
     return {**data, "envelopes": {name: envelopes[name] for name in ranked}, "surfaces": surfaces}
 
 
-def _imitate(model: Data, status: int, summary: str) -> Data:
-    """A code like another one, with another status and text, and without details."""
+def _imitate(model: Data, statuses: int | list[int], summary: str) -> Data:
+    """A code like another one, with other statuses and text, and without details."""
     examples = model.get("example") or {}
     example = dict(examples[0] if isinstance(examples, list) else examples)
     example.pop("details", None)
@@ -94,4 +111,4 @@ def _imitate(model: Data, status: int, summary: str) -> Data:
     kept: dict[str, Any] = {
         name: model[name] for name in ("envelope", "retriable") if name in model
     }
-    return {"summary": summary, "http": status, "example": example, **kept}
+    return {"summary": summary, "http": statuses, "example": example, **kept}

@@ -10,6 +10,7 @@ from faultspec.language import read
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.learning.answers import BodyShape
 from faultspec_conformance.learning.document import document_shape
+from faultspec_conformance.learning.in_band import Marks, error_condition
 
 WITHOUT_TAXONOMY = "what every service owes"
 """The name of the taxonomy in the report of a run that had none."""
@@ -71,9 +72,9 @@ def _read(text: str) -> Taxonomy:
     return loaded.taxonomy
 
 
-def one_shape(shape: BodyShape) -> Taxonomy | None:
+def one_shape(shape: BodyShape, marks: Marks) -> Taxonomy | None:
     """The taxonomy whose errors have this shape; None if the language has no envelope for it. It
-    leaves open which codes there are.
+    leaves open which codes there are. ``marks``: those of an error under a status of success.
     """
     try:
         imported = drop_invalid(read_openapi(document_shape(shape, "Service")))
@@ -87,6 +88,8 @@ def one_shape(shape: BodyShape) -> Taxonomy | None:
     own = data["surfaces"]["api"]["envelope"]
     renamed = [names[name] for name in own] if isinstance(own, list) else names.get(own, own)
     surfaces = {"api": {**data["surfaces"]["api"], "envelope": renamed, "codes": "open"}}
+    if marks:
+        surfaces["api"]["error_when"] = error_condition(marks)
     codes = {
         code: {**facts, "envelope": names[facts["envelope"]]} if "envelope" in facts else facts
         for code, facts in data["codes"].items()

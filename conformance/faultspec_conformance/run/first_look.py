@@ -1,6 +1,6 @@
 """A run without a taxonomy: learn the shape of the service's errors, then judge by it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from faultspec.exchange.finding import Finding
@@ -18,6 +18,7 @@ from faultspec_conformance.learning.first import (
     no_shape,
     one_shape,
 )
+from faultspec_conformance.learning.in_band import describe_marks, find_marks
 from faultspec_conformance.learning.sightings import describe_errors, draw_shape
 from faultspec_conformance.results.model import Report, Result
 from faultspec_conformance.run.exploration import Describe, Described, describe_service
@@ -65,8 +66,9 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
     answers = read_explored(explored)
     shapes = group_shapes(answers)
     if explored.report.interrupted:
-        return _describe_first(explored.report, answers, shapes, None)
-    taxonomy = one_shape(shapes[0]) if shapes else None
+        return _describe_first(explored.report, describe_errors(answers, shapes), shapes, None)
+    marks = find_marks(shapes[0], explored.exchanges) if shapes else {}
+    taxonomy = one_shape(shapes[0], marks) if shapes else None
     limits = target.limits
     described = explored.description
     owed = OWED_WITH_DOCUMENT if described.document and not described.learned else OWED
@@ -85,19 +87,22 @@ def look(target: ServiceConfig, options: RunOptions) -> Report | Unreachable:
     if isinstance(judged, Unreachable):
         return judged
     learned = shapes[0] if taxonomy is not None else None
-    return _describe_first(judged, answers, shapes, learned)
+    seen = (
+        *describe_errors(answers, shapes, judged=learned is not None),
+        *describe_marks(marks),
+    )
+    return _describe_first(judged, seen, shapes, learned)
 
 
 def _describe_first(
     judged: Report,
-    answers: Sequence[ErrorAnswer],
+    seen: Iterable[str],
     shapes: Sequence[BodyShape],
     learned: BodyShape | None,
 ) -> Report:
-    """The report with what the answers have in common. ``learned``: the shape that errors were
-    judged by, if there is one.
+    """The report with sentences on what was seen. ``learned``: the shape that errors were judged
+    by, if there is one.
     """
-    seen = describe_errors(answers, shapes, judged=learned is not None)
     following = _NEXT if shapes else _NOTHING_LEARNED
     result = without_guesses(replace(judged.result, notes=(*seen, *judged.result.notes, following)))
     return replace(judged, result=_reword_as_learned(result, learned) if learned else result)
