@@ -1,8 +1,9 @@
 """A service without a taxonomy: `conform URL` judges it, and `init --from` drafts its files."""
 
+import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from fastapi import FastAPI, Header, HTTPException, Request
 from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -319,6 +320,26 @@ def test_errors_under_a_status_of_success_are_learned(traced: bool, tmp_path: Pa
     drafted = (tmp_path / "draft/taxonomy.yaml").read_text()
     assert 'equals: {"/ok": false}' in drafted
     assert "errors under 2xx are recognized by `error_when`" in drafted
+
+
+def test_a_first_look_that_runs_out_of_time_has_a_report(tmp_path: Path) -> None:
+    """A service whose first answer never ends was reached: the run says that its time is spent."""
+
+    async def drip(_request: Request) -> Response:
+        async def spaces() -> AsyncIterator[bytes]:
+            while True:
+                yield b" "
+                await asyncio.sleep(0.01)
+
+        return StreamingResponse(spaces(), media_type="application/json")
+
+    with serving(Starlette(routes=[Route("/{path:path}", drip)])) as url:
+        limit = ("--seconds", "2", "--report", "json=r.json")
+        done = faultspec("conform", url, *limit, cwd=tmp_path)
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert done.returncode == 2
+    assert not report["run"]["complete"]
+    assert "the budget of 1 seconds is spent" in done.stdout
 
 
 def test_a_draft_from_a_document_aims_at_this_machine(tmp_path: Path) -> None:

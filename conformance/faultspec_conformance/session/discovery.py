@@ -168,7 +168,8 @@ def _full_url(place: str, driver: HttpDriver) -> str:
 
 
 def _classify_silence(answer: NoAnswer) -> Unreachable | NoAnswer:
-    return answer if answer.kind in ("closed", "garbled", "timeout") else Unreachable(answer.reason)
+    reached = ("closed", "garbled", "timeout", "budget")
+    return answer if answer.kind in reached else Unreachable(answer.reason)
 
 
 def _fetch(place: str, target: ServiceConfig, driver: HttpDriver) -> Response | NoAnswer:
