@@ -50,7 +50,8 @@ def draft_taxonomy(
             "no-failures",
             "no error of the service has a JSON object or plain text as its body, so none can be "
             "drafted",
-            hint="`--path /orders/17` names paths to ask for; see also `faultspec init`",
+            hint="`--path /orders/17` names paths to ask for; if the errors are HTML, let the "
+            "service answer JSON, or write the taxonomy: `faultspec init`",
         )
     shapes = [with_fixed_values(with_constants(shape)) for shape in shapes]
     document = document_errors(
