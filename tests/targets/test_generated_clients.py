@@ -4,10 +4,12 @@ send again what the policy of the error allows, on real connections.
 
 import asyncio
 import gzip
+import io
 import json
 import os
 import shutil
 import sys
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -52,6 +54,9 @@ def packed(coding: str) -> bytes:
     """A body that unpacks to 64 MiB."""
     return PACKERS[coding](bytes(1 << 26))
 
+
+PATIENCE = 20
+"""Seconds that a service sends a body that unpacks to nothing. A client gives up before."""
 
 CLIENTS = ("httpx", "httpx-async", "requests", "aiohttp")
 
@@ -105,6 +110,19 @@ class Service:
             packed(request.query_params["coding"]), 404, headers, media_type="application/json"
         )
 
+    async def fail_with_nothing(self, _: Request) -> Response:
+        """Answer 404 with a body in gzip that has blocks, none of which unpacks to a byte."""
+
+        async def body() -> Any:
+            yield gzip.compress(b"")[:10]
+            ends = time.monotonic() + PATIENCE
+            while time.monotonic() < ends:
+                yield b"\x00\x00\x00\xff\xff" * 12_000
+                await asyncio.sleep(0.01)
+
+        headers = {"Content-Encoding": "gzip"}
+        return StreamingResponse(body(), 404, headers, media_type="application/json")
+
     @contextmanager
     def served(self) -> Iterator[str]:
         """Serve on 127.0.0.1."""
@@ -112,6 +130,7 @@ class Service:
             Route("/", self.answer, methods=["GET", "POST", "PUT"]),
             Route("/events", self.stream),
             Route("/long", self.fail_at_length),
+            Route("/nothing", self.fail_with_nothing),
         ]
         with serving(Starlette(routes=routes)) as base:
             yield base
@@ -422,6 +441,30 @@ def test_a_client_reads_an_error_within_bounds(library: str, coding: str, packag
             tracemalloc.stop()
     assert (type(sent.error).__name__, sent.error.status) == ("UnknownError", 404)
     assert peak < MOST
+
+
+@pytest.mark.parametrize("library", CLIENTS)
+def test_a_client_gives_up_an_error_that_unpacks_to_nothing(
+    library: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bytes that come are bounded too, or their time where the library does not show them."""
+    monkeypatch.setattr(module(package, "clients.aiohttp"), "_LONGEST", 1)
+    began = time.monotonic()
+    with Service([]).served() as base:
+        sent = call(library, package, f"{base}/nothing")
+        took = time.monotonic() - began
+    assert (type(sent.error).__name__, sent.error.status) == ("UnknownError", 404)
+    assert took < PATIENCE / 2
+
+
+def test_a_client_of_requests_reads_bodies_of_other_libraries(package: str) -> None:
+    """An adapter may give a file as the body, which no coding packs."""
+    answer = requests.Response()
+    answer.status_code = 404
+    answer.raw = io.BytesIO(b'{"code": "not_found", "message": "No"}')
+    with pytest.raises(Exception, match="not_found"):
+        module(package, "clients.requests").raise_for_error(answer)
+    assert answer.json()["message"] == "No"
 
 
 @pytest.mark.parametrize("library", ["httpx", "httpx-async"])

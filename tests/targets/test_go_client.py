@@ -21,7 +21,7 @@ from miniatures.serve import serving
 from paths import ROOT
 from support.command_line import faultspec
 from support.once import build_once
-from targets.test_generated_clients import KEY, Service
+from targets.test_generated_clients import KEY, PATIENCE, Service
 from targets.test_target_go import go
 from targets.test_typescript_clients import taxonomies
 
@@ -93,6 +93,14 @@ def test_an_error_in_go_is_parsed_up_to_a_mebibyte(known: bool, clients: GoClien
     with service.served() as base:
         (sent,) = clients.call(PLATFORM, request(base))
     assert (sent["error"]["known"], sent["error"]["status"]) == (known, 404)
+
+
+def test_a_client_in_go_gives_up_an_error_that_unpacks_to_nothing(clients: GoClients) -> None:
+    """The bytes that come are not seen; their time is bounded."""
+    with Service([]).served() as base:
+        (sent,) = clients.call(PLATFORM, {**request(base), "url": f"{base}/nothing"})
+    assert (sent["error"]["known"], sent["error"]["status"]) == (False, 404)
+    assert sent["seconds"] < PATIENCE - 5
 
 
 def test_a_read_in_go_is_sent_again_until_the_policy_ends(clients: GoClients) -> None:

@@ -28,7 +28,7 @@ from paths import ROOT
 from support.command_line import faultspec
 from support.npm import installed
 from support.once import build_once
-from targets.test_generated_clients import KEY, UNKEYED, Service, packed
+from targets.test_generated_clients import KEY, PATIENCE, UNKEYED, Service, packed
 from targets.test_typescript import tsc
 
 HARNESS = Path(__file__).parent / "typescript_clients_harness.mjs"
@@ -170,6 +170,62 @@ def test_fetch_reads_an_error_within_bounds(coding: str, clients: NodeClients) -
         (sent,) = clients.call(PLATFORM, {**request("fetch", base), "url": url})
     assert (sent["error"]["name"], sent["error"]["status"]) == ("UnknownError", 404)
     assert sent["kilobytes"] < 150_000
+
+
+def test_fetch_gives_up_an_error_that_unpacks_to_nothing(clients: NodeClients) -> None:
+    """The bytes that come are not seen; their time is bounded."""
+    with Service([]).served() as base:
+        url = f"{base}/nothing"
+        (sent,) = clients.call(PLATFORM, {**request("fetch", base), "url": url})
+    assert (sent["error"]["name"], sent["error"]["status"]) == ("UnknownError", 404)
+    assert sent["took"] < 1000 * (PATIENCE - 5)
+
+
+ABORTED = """
+import {{ throwForError, withRetries }} from "{folder}/{package}/clients/fetch.js";
+const controller = new AbortController();
+const url = process.argv[2];
+const options = {{ signal: controller.signal }};
+try {{
+  {use}
+}} catch (error) {{
+  console.log(error.name);
+}}
+controller.abort();
+await new Promise((done) => setTimeout(done, 500));
+console.log("alive");
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "printed"),
+    [
+        ("await throwForError(await fetch(url, options));", "UnknownError\nalive\n"),
+        ("await withRetries(fetch)(url, options);", "UnknownError\nalive\n"),
+        ("await withRetries(fetch, {throws: false})(url, options);", "alive\n"),
+        (
+            "const answer = await withRetries(fetch, {throws: false})(url, options);"
+            "console.log(answer.status, answer.url === url, (await answer.text()).length);",
+            f"404 true {1 << 25}\nalive\n",
+        ),
+    ],
+)
+def test_a_signal_may_be_aborted_after_a_long_error(
+    use: str, printed: str, clients: NodeClients, tmp_path: Path
+) -> None:
+    """No rejection is left that ends Node, and an answer that is returned can be read."""
+    folder = clients.folder.as_posix()
+    program = tmp_path / "aborted.mjs"
+    program.write_text(ABORTED.format(folder=folder, package=PLATFORM, use=use))
+    with Service([]).served() as base:
+        done = subprocess.run(
+            ["node", str(program), f"{base}/long?coding="],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert (done.stdout, done.returncode) == (printed, 0), done.stderr
 
 
 @pytest.mark.parametrize("library", CLIENTS)

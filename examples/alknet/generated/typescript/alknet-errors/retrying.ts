@@ -57,12 +57,17 @@ export const KEYED_METHODS: ReadonlySet<string> = new Set<string>([]);
 /** The name of the header with the idempotency key, null if the key stands elsewhere. */
 const KEY_HEADER: string | null = null;
 
+/** Whether a status makes any answer an error. */
+export function isErrorStatus(status: number): boolean {
+  return isIn(status, ERROR_STATUSES);
+}
+
 /**
  * Whether an answer is an error, or its body decides that. The body of any other need not
  * be read.
  */
 export function mayBeError(status: number, headers: FieldSource): boolean {
-  if (isIn(status, ERROR_STATUSES)) return true;
+  if (isErrorStatus(status)) return true;
   const [type = ""] = valuesOf(fieldsOf(headers), "content-type");
   return MARKS.length > 0 && type.includes("json");
 }
@@ -77,7 +82,7 @@ export function errorOf(
   body: string,
 ): AnyError | null {
   const text = body.length > LARGEST_BODY ? "" : body;
-  if (!isIn(status, ERROR_STATUSES) && !isMarked(text)) return null;
+  if (!isErrorStatus(status) && !isMarked(text)) return null;
   const named = Object.fromEntries(fieldsOf(headers));
   return parse(text, { status, headers: named });
 }

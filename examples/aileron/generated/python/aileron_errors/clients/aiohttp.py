@@ -5,7 +5,8 @@
     )
 
 The middleware sends again, and the error of the last answer is raised. The body of an
-error is cut at ``LARGEST_BODY``; so is what a compressed one unpacks to.
+error is cut at ``LARGEST_BODY``; so is what a compressed one unpacks to. It is read for
+ten seconds: aiohttp does not show the bytes that unpack to nothing.
 """
 
 # Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -31,6 +32,9 @@ from ..retrying import (
     may_be_error,
     missing_key,
 )
+
+# Seconds in which the body of an error is read
+_LONGEST = 10
 
 
 async def raise_for_error(response: aiohttp.ClientResponse) -> None:
@@ -85,11 +89,19 @@ async def _error_of(
     whole: it is the caller's.
     """
     if is_error_status(response.status) and response._body is None:
-        body = bytearray()
-        async for part in response.content.iter_any():
-            body += part
-            if len(body) > LARGEST_BODY:
-                break
         # As ``read`` does, which closes a connection whose body was not read to its end
-        response._body = bytes(body)
+        response._body = await _beginning(response.content)
     return error_of(response.status, response.headers, await response.read())
+
+
+async def _beginning(content: aiohttp.StreamReader) -> bytes:
+    """A body as far as it is read."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_LONGEST) as limit:
+            while len(body) <= LARGEST_BODY and (part := await content.readany()):
+                body += part
+    except TimeoutError:
+        if not limit.expired():
+            raise
+    return bytes(body)

@@ -5,8 +5,8 @@
     session.hooks["response"].append(raise_for_error)
 
 The adapter sends again, and the hook raises the error of the last answer. The body of
-an error is cut at ``LARGEST_BODY``; so is what a compressed one unpacks to, from
-urllib3 2.6 on.
+an error is cut at ``LARGEST_BODY``, and stays packed then; so is what a compressed one
+unpacks to, from urllib3 2.6 on.
 """
 
 # Generated from examples/etcd/taxonomy.yaml; do not edit. Regenerate: faultspec compile
@@ -18,11 +18,13 @@ urllib3 2.6 on.
 # pyright: reportCallIssue=false
 # (requests need not be installed where this package is checked)
 
+import io
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import requests
+import urllib3
 from requests.adapters import HTTPAdapter
 
 from ..errors import EtcdError
@@ -103,12 +105,42 @@ def _error_of(
     status = response.status_code
     unread = vars(response).get("_content") is False  # its public name reads it
     if is_error_status(status) and unread:
-        body = bytearray()
-        for part in response.iter_content(_PART):
-            body += part
-            if len(body) > LARGEST_BODY:
-                response.close()
-                break
+        bounded = response
+        if hasattr(response.raw, "stream"):
+            bounded = requests.Response()
+            bounded.raw = _Packed(response.raw)
+        body = _cut(bounded.iter_content(_PART))
+        if len(body) > LARGEST_BODY:
+            response.close()
         # As ``content`` does, which would read what is cut
-        vars(response).update(_content=bytes(body), _content_consumed=True)
+        vars(response).update(_content=body, _content_consumed=True)
     return error_of(status, response.headers, response.content)
+
+
+class _Packed:
+    """A body of urllib3 for ``iter_content``: cut as it comes, since one that unpacks to
+    nothing could be read for ever. One that is cut is not unpacked.
+    """
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+    def stream(self, size: int, **_: object) -> Iterator[bytes]:
+        """The parts of the body."""
+        packed = _cut(iter(self.raw.stream(size, decode_content=False)))
+        if len(packed) > LARGEST_BODY:
+            yield packed
+            return
+        coding = {"content-encoding": self.raw.headers.get("content-encoding", "")}
+        whole = urllib3.HTTPResponse(
+            io.BytesIO(packed), headers=coding, preload_content=False
+        )
+        yield from whole.stream(size, decode_content=True)
+
+
+def _cut(parts: Iterator[bytes]) -> bytes:
+    """The parts up to the first that goes beyond ``LARGEST_BODY``."""
+    body = bytearray()
+    while len(body) <= LARGEST_BODY and (part := next(parts, None)) is not None:
+        body += part
+    return bytes(body)

@@ -5,8 +5,8 @@
  *     const answer = await send("https://shop.example/orders/o-1");
  *
  * `send` takes what `fetch` takes, sends again as the policies of errors say, and throws
- * the exception of the last answer. A mebibyte of the body of an error is read; the error
- * of a longer one is unknown.
+ * the exception of the last answer. A mebibyte of the body of an error is read, for ten
+ * seconds; the error of a longer one is unknown.
  */
 
 // Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -15,6 +15,7 @@
 import type { FieldSource } from "../_runtime/fields.js";
 import {
   type BodyStream,
+  LONGEST_READING,
   type OwnStream,
   discard,
   readText,
@@ -26,6 +27,7 @@ import {
   type Signal,
   type Sleep,
   errorOf,
+  isErrorStatus,
   mayBeError,
   missingKey,
   sleepUntilAborted,
@@ -72,6 +74,26 @@ declare class Headers {
   forEach(each: (value: string, name: string) => void): void;
 }
 
+declare class Response {
+  constructor(body: ReadableStream, init: Response);
+  readonly body: (BodyStream & OwnStream) | null;
+}
+
+declare class ReadableStream {
+  constructor(
+    source: {
+      pull(controller: StreamController): Promise<void>;
+      cancel(): Promise<void>;
+    },
+    strategy: { readonly highWaterMark: number },
+  );
+}
+
+interface StreamController {
+  enqueue(part: object): void;
+  close(): void;
+}
+
 /**
  * A function like `fetch` that sends a request again as the policy of its error says, and
  * throws the exception of the last answer.
@@ -100,10 +122,10 @@ export function withRetries<F extends Fetch>(
     for (;;) {
       const again = request?.clone === undefined ? input : request.clone();
       const response = await send(again, { ...init, headers });
-      const error = await errorIn(response);
+      const { error, isCut } = await judge(response);
       const delay = call.delay(error, method, headers, repeatable);
       if (delay === null) {
-        if (error === null || !throws) return response;
+        if (error === null || !throws) return isCut ? hold(response) : response;
         discard(response.body);
         throw exceptionOf(error);
       }
@@ -114,21 +136,61 @@ export function withRetries<F extends Fetch>(
   return sending as F;
 }
 
-/** The answer, unless it has an error, whose exception is thrown. */
+/**
+ * The answer, unless it has an error, whose exception is thrown. The rest of a longer body
+ * is discarded then.
+ */
 export async function throwForError<R extends FetchedResponse>(
   response: R,
 ): Promise<R> {
-  const error = await errorIn(response);
-  if (error !== null) throw exceptionOf(error);
-  return response;
+  const { error, isCut } = await judge(response);
+  if (error === null) return isCut ? hold(response) : response;
+  if (isCut) discard(response.body);
+  throw exceptionOf(error);
 }
 
-async function errorIn(response: FetchedResponse): Promise<AnyError | null> {
+/** The error in an answer. `isCut`: whether its body was not read to the end. */
+async function judge(
+  response: FetchedResponse,
+): Promise<{ readonly error: AnyError | null; readonly isCut: boolean }> {
   const { status, headers } = response;
-  if (!mayBeError(status, headers)) return null;
+  if (!mayBeError(status, headers)) return { error: null, isCut: false };
   const copy = response.clone();
-  const text = copy.body ? await readText(copy.body) : await copy.text();
-  return errorOf(status, headers, text ?? "");
+  const longest = isErrorStatus(status) ? LONGEST_READING : null;
+  const text = copy.body
+    ? await readText(copy.body, longest)
+    : await copy.text();
+  return { error: errorOf(status, headers, text ?? ""), isCut: text === null };
+}
+
+/** The members of an answer that a new `Response` does not take. */
+const OWN = ["url", "redirected", "type"];
+
+/** An answer whose copy was given up, with its body under a lock. */
+function hold<R extends FetchedResponse>(response: R): R {
+  if (typeof Response !== "function" || !(response instanceof Response)) {
+    return response;
+  }
+  const isMade = response.status >= 200 && response.status < 600;
+  const reader = isMade ? response.body?.getReader() : undefined;
+  if (reader === undefined) return response;
+  const rest = new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done || value === undefined) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => reader.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
+  const held = new Response(rest, response);
+  for (const name of OWN) {
+    const value: unknown = Reflect.get(response, name);
+    Object.defineProperty(held, name, { value });
+  }
+  return held as Response & R;
 }
 
 function isRequest(input: unknown): input is RequestParts {
