@@ -21,7 +21,7 @@ CALLS = frozenset(
         *("call", "try_call", "ask", "call_together", "notify", "batch", "send_raw", "resource"),
         *("stranger", "operation", "identity", "canary", "requested_wait", "is_from_server"),
         *("claims_errors", "waits", "throttled_error", "make_values", "with_new_key"),
-        *("inbound", "new_id", "tools", "samples"),
+        *("inbound", "new_id", "tools", "samples", "output_text"),
         "key_rule",
         # They wait, or start a new session of the protocol, as a request does.
         *("linger", "reset", "wait", "restart", "open_session", "read_sinks"),

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import sys
 from pathlib import Path
 
@@ -48,6 +49,8 @@ for line in sys.stdin:
     word = params.get("password")
     if habit == "notification":
         say({"jsonrpc": "2.0", "method": "log", "params": {"text": "asked with " + str(word)}})
+    if habit in ("stderr", "stdout"):
+        print("asked with", word, file=getattr(sys, habit), flush=True)
     if "name" not in params:
         refuse(id, -32602, "name is missing" + (": " + str(params) if habit == "missing" else "")); continue
     if not isinstance(word, str):
@@ -59,6 +62,31 @@ for line in sys.stdin:
     result = {"name": params["name"], **({"password": word} if habit == "success" else {})}
     if habit == "part": result["hint"] = word[:12]
     say({"jsonrpc": "2.0", "id": id, "result": result})
+"""
+
+#: Habits that show a value in the output of the process.
+OUTPUTS = ["stderr", "stdout"]
+
+#: The same service over HTTP, on a port: `REMOTE FILE HABIT PORT`.
+REMOTE = """
+import subprocess, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+peer, habit, port = sys.argv[1:]
+running = subprocess.Popen([sys.executable, peer, "none"], stdin=-1, stdout=-1)
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if habit in ("stderr", "stdout"):
+            print("got", body.decode(), file=getattr(sys, habit), flush=True)
+        running.stdin.write(body.replace(b"\\n", b" ") + b"\\n"); running.stdin.flush()
+        answer = running.stdout.readline()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+    def log_message(self, *line): pass
+HTTPServer(("127.0.0.1", int(port)), Handler).serve_forever()
 """
 
 CONFIGURATION = """
@@ -88,11 +116,13 @@ def judged(folder: Path, habit: str, configuration: str = CONFIGURATION) -> Repo
     return report
 
 
-@pytest.mark.parametrize("habit", ["success", "part", "missing", "type", "recipe", "notification"])
+@pytest.mark.parametrize(
+    "habit", ["success", "part", "missing", "type", "recipe", "notification", *OUTPUTS]
+)
 def test_a_value_that_comes_back_is_found(tmp_path: Path, habit: str) -> None:
     """A value comes back nowhere: in a success, as a part, in a refusal without other members or of
     another type, in the answer to a recipe,
-    or in a notification. The finding names the place."""
+    in a notification, or in what the process prints. The finding names the place."""
     report = judged(tmp_path, habit)
     assert report.result.clauses[CLAUSE].verdict == "failed"
     messages = [
@@ -100,6 +130,19 @@ def test_a_value_that_comes_back_is_found(tmp_path: Path, habit: str) -> None:
     ]
     assert messages
     assert all("`/password`" in message for message in messages)
+
+
+@pytest.mark.parametrize("habit", ["none", *OUTPUTS])
+def test_the_output_of_a_service_at_an_address_is_searched(tmp_path: Path, habit: str) -> None:
+    """If the suite started the service at an address, no value stands in its output."""
+    (tmp_path / "remote.py").write_text(REMOTE)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = [sys.executable, "remote.py", "peer.py", habit, str(port)]
+    target = f"{{jsonrpc: 'http://127.0.0.1:{port}/', command: {json.dumps(words)}}}"
+    row = judged(tmp_path, habit, CONFIGURATION.replace("{stdio: COMMAND}", target))
+    assert row.result.clauses[CLAUSE].verdict == ("passed" if habit == "none" else "failed")
 
 
 def test_a_service_that_keeps_values_passes(tmp_path: Path) -> None:

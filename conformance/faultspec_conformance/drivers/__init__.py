@@ -185,6 +185,12 @@ class Driver:
         """Whether the service would accept another request."""
         raise NotImplementedError
 
+    def output_text(self) -> str | None:
+        """The end of what the processes of the driver wrote beside messages; None if the driver
+        starts none.
+        """
+        return None
+
     @property
     def elapsed(self) -> float:
         """Seconds since the run began."""

@@ -48,6 +48,7 @@ from faultspec_conformance.drivers import (
 from faultspec_conformance.drivers.http import HttpDriver, is_loopback_host
 from faultspec_conformance.drivers.mcp_process import open_streams
 from faultspec_conformance.drivers.piped import GRACE, LAST, PipedProcess
+from faultspec_conformance.drivers.processes import KeptOutput
 
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # errors are returned as values
 
@@ -127,6 +128,7 @@ class McpDriver(Driver):
         self._revision = revision
         self.spoken: str | None = None
         self._processes: list[PipedProcess] = []
+        self._output = KeptOutput()
         self._next: PipedProcess | None = None
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
@@ -153,6 +155,10 @@ class McpDriver(Driver):
         """How many such outputs there are; None without a process."""
         counts = [process.strays for process in self._processes]
         return sum(counts) if counts else None
+
+    def output_text(self) -> str | None:
+        """The end of what the processes of a command wrote beside messages."""
+        return self._output.text() if isinstance(self._server, tuple) else None
 
     def close(self) -> None:
         """End the sessions, then the event loop with its tasks."""
@@ -313,7 +319,7 @@ class McpDriver(Driver):
         return process or self._start_process(self._server)
 
     def _start_process(self, command: Command) -> PipedProcess:
-        process = PipedProcess(command, "lines", self._cwd)
+        process = PipedProcess(command, "lines", self._cwd, self._output)
         self._processes.append(process)
         return process
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from faultspec.language.values import shorten
 from faultspec_conformance.drivers import Framing
 from faultspec_conformance.drivers.framing import Garbled, Stray, frame_message, read_messages
-from faultspec_conformance.drivers.processes import LeftProcess, find_left, keep_end
+from faultspec_conformance.drivers.processes import KeptOutput, LeftProcess, find_left, keep_end
 
 #: Seconds for a process to end after its input was closed, and again after SIGTERM; and the same
 #: once the time of the run is spent.
@@ -58,10 +58,14 @@ class PipedProcess:
     """A running command in a session of its own. Creating it may raise OSError. A variable of its
     environment marks what it starts.
 
-    ``stray``: the first outputs besides the messages; ``strays``: how many there are.
+    ``stray``: the first outputs besides the messages; ``strays``: how many there are. ``output``
+    keeps the end of all that is not a message.
     """
 
-    def __init__(self, command: Sequence[str], framing: Framing, cwd: str | None) -> None:
+    def __init__(
+        self, command: Sequence[str], framing: Framing, cwd: str | None, output: KeptOutput
+    ) -> None:
+        self._output = output
         self.stray: tuple[bytes, ...] = ()
         self.strays = 0
         self._framing = framing
@@ -224,6 +228,7 @@ class PipedProcess:
 
     def _note_stray(self, output: bytes) -> None:
         self.strays += 1
+        self._output.add(output + b"\n")
         if len(self.stray) < _KEPT_STRAYS:
             self.stray = (*self.stray, output[:_LONGEST_STRAY])
 
@@ -243,3 +248,4 @@ class PipedProcess:
         with contextlib.suppress(OSError, ValueError):
             while chunk := self._process.stderr.read(_TAIL):
                 self._stderr = keep_end(self._stderr + chunk, _TAIL)
+                self._output.add(chunk)

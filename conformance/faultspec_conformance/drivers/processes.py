@@ -55,21 +55,39 @@ def keep_end(text: bytes, size: int) -> bytes:
     return text if len(text) <= size else "…".encode() + text[-size:]
 
 
-class OutputEnd:
-    """The end of what a command writes. A thread reads it, so the command never has to wait, and
-    what is older than ``_SEARCHED`` bytes is forgotten.
+class KeptOutput:
+    """The end of what commands have written, to which their threads add. What is older than
+    ``_SEARCHED`` bytes is forgotten.
     """
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self) -> None:
         self._kept = bytearray()
         self._changes = threading.Lock()
-        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
-        self._thread.start()
 
-    def text(self, size: int) -> str:
+    def add(self, chunk: bytes) -> None:
+        """Append what a command has written."""
+        with self._changes:
+            self._kept += chunk
+            if len(self._kept) > 2 * _SEARCHED:
+                self._kept[:] = keep_end(bytes(self._kept), _SEARCHED)
+
+    def text(self, size: int = _SEARCHED) -> str:
         """The last ``size`` bytes as text, with an ellipsis where it is cut."""
         with self._changes:
             return keep_end(bytes(self._kept), size).decode("utf-8", "replace")
+
+
+class OutputEnd:
+    """The end of what a command writes. A thread reads it, so the command never has to wait."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._kept = KeptOutput()
+        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def text(self, size: int = _SEARCHED) -> str:
+        """The last ``size`` bytes as text, with an ellipsis where it is cut."""
+        return self._kept.text(size)
 
     def wait(self) -> None:
         """Wait a moment for what an ended command has written last."""
@@ -78,10 +96,7 @@ class OutputEnd:
     def _read(self, stream: IO[bytes]) -> None:
         with stream:
             while chunk := stream.read(_CHUNK):
-                with self._changes:
-                    self._kept += chunk
-                    if len(self._kept) > 2 * _SEARCHED:
-                        self._kept[:] = keep_end(bytes(self._kept), _SEARCHED)
+                self._kept.add(chunk)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +108,7 @@ class Running:
 
     def output_text(self) -> str:
         """The end of the output, as far as it may be searched."""
-        return self.output.text(_SEARCHED)
+        return self.output.text()
 
     def output_tail(self) -> str:
         """The end of the output, in one line that no terminal obeys."""

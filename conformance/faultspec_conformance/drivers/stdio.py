@@ -21,6 +21,7 @@ from faultspec_conformance.drivers import (
 from faultspec_conformance.drivers.framing import Garbled, parse_message
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.drivers.piped import GRACE, LAST, Ended, Ending, PipedProcess
+from faultspec_conformance.drivers.processes import KeptOutput
 
 #: Seconds of one wait for requests of the process, and for those that have arrived.
 _MOMENT, _AT_ONCE = 0.05, 0.002
@@ -62,6 +63,7 @@ class Process(Peer):
         self._cwd = cwd
         self._replies = dict(replies or {})
         self._process: PipedProcess | None = None
+        self._output = KeptOutput()
         self._ended_strays = 0
         self._first_stray: tuple[bytes, ...] = ()
         self._forget()
@@ -77,7 +79,7 @@ class Process(Peer):
         self._asked: set[str] = set()
 
     def __enter__(self) -> Self:
-        self._process = PipedProcess(self.command, self.framing, self._cwd)
+        self._process = PipedProcess(self.command, self.framing, self._cwd, self._output)
         return self
 
     @property
@@ -99,6 +101,10 @@ class Process(Peer):
     def strays(self) -> int:
         """How many such outputs there are."""
         return self._ended_strays + (0 if self._process is None else self._process.strays)
+
+    def output_text(self) -> str:
+        """The end of what the processes wrote beside messages."""
+        return self._output.text()
 
     def close(self) -> None:
         """End the process with its children."""

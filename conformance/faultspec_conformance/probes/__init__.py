@@ -242,6 +242,11 @@ SINKS: Probe[Session] = Probe(
     "sinks", confidential.search_sinks, ("leaks/confidential",), everywhere=True
 )
 
+#: The probe of what a service that is called by name writes beside its messages, which comes last.
+WRITTEN: Probe[CallSession] = Probe(
+    "written", confidential.search_output, ("leaks/confidential",), everywhere=True
+)
+
 #: The probes of every service that is called by name.
 OF_CALLS: tuple[Probe[CallSession], ...] = (
     Probe("calls", calls.samples),

@@ -29,6 +29,9 @@ _CLAUSE = "leaks/confidential"
 #: Operations that are read after a creation with confidential members.
 _READS = 8
 
+#: Seconds in which the output of the service arrives.
+_MOMENT = 0.1
+
 
 def confidential_members(session: HttpSession) -> Iterator[ProbeResult]:
     """Send made-up values in confidential members: in a body that the service should accept, in one
@@ -54,7 +57,7 @@ def confidential_members(session: HttpSession) -> Iterator[ProbeResult]:
             _CLAUSE,
             f"the values that `{pointer}` takes are too short to be recognised in an answer",
         )
-    yield from _output(session)
+    yield from search_output(session)
 
 
 def _send_members(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
@@ -127,11 +130,13 @@ def search_sinks(session: Session) -> Iterator[Outcome]:
             leaky.add(name)
 
 
-def _output(session: HttpSession) -> Iterator[Outcome]:
-    """Search the output of the service, if the suite started it."""
-    if session.started is None or not session.confidential.sent_values():
+def search_output(session: Session) -> Iterator[Outcome]:
+    """Search the output of the service, if the suite started it, a moment after its last answer."""
+    text = session.output_text()
+    if text is None or not session.confidential.sent_values():
         return
-    text = session.started.output_text()
+    if session.driver.pause(_MOMENT):
+        text = session.output_text() or text
     yield _search_log(session, "the output of the service", text, variant="log")
 
 

@@ -36,6 +36,7 @@ from faultspec_conformance.probes import (
     REPEATED_ERRORS,
     SINKS,
     UNITS,
+    WRITTEN,
     Probe,
 )
 from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
@@ -122,7 +123,7 @@ def run(
             if around.started is not None:
                 options.announce("process", around.started.process.pid)
             if target.transport != "http":
-                return judge_calls(target, taxonomy, options)
+                return judge_calls(target, taxonomy, options, started=around.started)
             return judge_http(target, taxonomy, options, around.upstreams, started=around.started)
     except StartFailed as error:
         hint = error.hint or "check `target` and `upstreams` in the configuration"
@@ -307,9 +308,15 @@ def _describe_probed(session: HttpSession) -> Description:
 
 
 def judge_calls(
-    target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions
+    target: ServiceConfig,
+    taxonomy: Taxonomy,
+    options: RunOptions,
+    *,
+    started: Running | None = None,
 ) -> Report | Unreachable:
-    """Judge a service whose methods or tools are called by name: JSON-RPC or MCP."""
+    """Judge a service whose methods or tools are called by name: JSON-RPC or MCP. ``started``: the
+    process of a service at an address, if the suite started it.
+    """
     rules = build_contract(taxonomy)
     known, sinks = rules.clauses, open_sinks(target, rules)
     try:
@@ -320,7 +327,7 @@ def judge_calls(
             options.announce("deadline", driver.remaining)
             closing = RunDeadline(driver.remaining + _CLOSING)
             session, parts = start_call_session(driver, rules, target, options)
-            session.sinks = sinks
+            session.sinks, session.started = sinks, started
             _keep_reports(session, known, options, target.address)
             interrupted = False
             try:
@@ -449,11 +456,11 @@ def start_call_session(
         rpc = RpcSession(rules, target, driver)
         first: tuple[Probe[RpcSession], ...] = (BEGIN_SESSION, samples, *OF_JSONRPC, recipes)
         return rpc, _parts(
-            rpc, (*first, *OF_FAILURES, *after, *END_SESSION, SINKS, OUTPUTS), options
+            rpc, (*first, *OF_FAILURES, *after, *END_SESSION, SINKS, OUTPUTS, WRITTEN), options
         )
     tools = ToolSession(rules, target, driver)
     begun: tuple[Probe[ToolSession], ...] = (samples, *OF_MCP, recipes, *after)
-    return tools, _parts(tools, (*begun, OUTPUT_SCHEMAS, SINKS, OUTPUTS), options)
+    return tools, _parts(tools, (*begun, OUTPUT_SCHEMAS, SINKS, OUTPUTS, WRITTEN), options)
 
 
 def _parts(

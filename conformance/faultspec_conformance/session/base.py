@@ -137,6 +137,10 @@ class Session:
         """Whether unsolicited messages of the service arrive."""
         return False
 
+    def output_text(self) -> str | None:
+        """The end of what the service wrote beside answers; None if the suite did not start it."""
+        return self.driver.output_text()
+
     def linger(self, seconds: float) -> None:
         """Wait for unsolicited messages and for records of sinks; judge and record them."""
         self.driver.pause(seconds)

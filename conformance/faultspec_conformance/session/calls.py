@@ -20,6 +20,7 @@ from faultspec.language.values import are_equal
 from faultspec_conformance.config import ABSENT, Identity, SampleCall, Step
 from faultspec_conformance.drivers import Framing, NoAnswer, report_ignored
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
+from faultspec_conformance.drivers.processes import Running
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
@@ -73,7 +74,11 @@ class PostedCall:
 
 @dataclass(slots=True)
 class CallSession(Session):
-    """One run against a service that is called by name."""
+    """One run against a service that is called by name. ``started``: the process of a service at
+    an address, if the suite started it.
+    """
+
+    started: Running | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.confidential = ConfidentialValues(pointers=self.config.confidential)
@@ -134,6 +139,12 @@ class CallSession(Session):
         without a process.
         """
         return None
+
+    def output_text(self) -> str | None:
+        """The end of what the service wrote beside messages, if the suite started it."""
+        if self.started is not None:
+            return self.started.output_text()
+        return self.driver.output_text()
 
     @property
     def samples(self) -> tuple[SampleCall, ...]:

@@ -641,6 +641,10 @@ class HttpSession(Session):
         self.observations.add([NotRun(reason)])
         return True
 
+    def output_text(self) -> str | None:
+        """The end of the output of the service, if the suite started it."""
+        return None if self.started is None else self.started.output_text()
+
     def describe_end(self) -> str | None:
         """Return how the service ended that the suite started; None if it runs."""
         return self.started.describe_end(lost=True) if self.started is not None else None
