@@ -46,9 +46,10 @@ from faultspec_conformance.drivers import (
     Timing,
 )
 from faultspec_conformance.drivers.http import HttpDriver, is_loopback_host
-from faultspec_conformance.drivers.mcp_process import open_streams
+from faultspec_conformance.drivers.mcp_process import open_streams, overhear
 from faultspec_conformance.drivers.piped import GRACE, LAST, PipedProcess
 from faultspec_conformance.drivers.processes import KeptOutput
+from faultspec_conformance.drivers.unprompted import UnpromptedMessages
 
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # errors are returned as values
 
@@ -110,7 +111,8 @@ class McpDriver(Driver):
     """One MCP server, by its address, by its command or as an object. Every caller has a session of
     its own; each session of a command has a process of its own. Entering starts the first process,
     and may raise OSError. ``revision``: the newest of the specification that it offers.
-    ``spoken``: the one that the server has chosen; None before the first session.
+    ``spoken``: the one that the server has chosen; None before the first session. ``logs``: each
+    session asks for all log messages of the server.
     """
 
     def __init__(
@@ -120,12 +122,15 @@ class McpDriver(Driver):
         *,
         cwd: str | None = None,
         revision: Revision = "2025-11-25",
+        logs: bool = False,
         **timing: Unpack[Timing],
     ) -> None:
         super().__init__(limits, **timing)
         self._server = server
         self._cwd = cwd
         self._revision = revision
+        self._logs = logs
+        self._unprompted = UnpromptedMessages()
         self.spoken: str | None = None
         self._processes: list[PipedProcess] = []
         self._output = KeptOutput()
@@ -144,6 +149,20 @@ class McpDriver(Driver):
     def protocol_methods(self) -> frozenset[str]:
         """The methods that are called as they are."""
         return PROTOCOL_METHODS
+
+    @property
+    def hears(self) -> bool:
+        """Whether notifications of the server arrive."""
+        return isinstance(self._server, str | tuple)
+
+    def take_unprompted(self) -> tuple[tuple[bytes, ...], int]:
+        """The notifications and requests of the server since the last time, and how many more
+        came.
+        """
+        return self._unprompted.take()
+
+    def _hear(self, message: bytes) -> None:
+        self.received += self._unprompted.add(message, self.body_limit)
 
     @property
     def stray(self) -> tuple[bytes, ...]:
@@ -304,12 +323,44 @@ class McpDriver(Driver):
             return known[0]
         assert self._portal is not None
         entered = self._portal.wrap_async_context_manager(
-            _connect(self._transport_server(), headers, self.timeout + _BEYOND, self._revision)
+            self._connect(self._transport_server(), headers)
         )
         client = entered.__enter__()
         self.spoken = client.protocol_version
         self._sessions[headers] = client, entered
         return client
+
+    @asynccontextmanager
+    async def _connect(
+        self, server: str | PipedProcess | Local, headers: Headers
+    ) -> AsyncIterator[Client]:
+        seconds = self.timeout + _BEYOND
+        async with AsyncExitStack() as stack:
+            transport: Any = server
+            if isinstance(server, str):
+                # A proxy in the environment serves other machines.
+                direct = is_loopback_host(urlsplit(server).hostname or "")
+                http = httpx2.AsyncClient(
+                    headers=list(headers),
+                    timeout=seconds,
+                    trust_env=not direct,
+                    event_hooks={"response": [_limit_body]},
+                )
+                await stack.enter_async_context(http)
+                transport = overhear(streamable_http_client(server, http_client=http), self._hear)
+            elif isinstance(server, PipedProcess):
+                transport = overhear(open_streams(server), self._hear)
+            client = Client(
+                transport,
+                mode="legacy" if self._revision == "2025-11-25" else self._revision,
+                cache=None,
+                read_timeout_seconds=seconds,
+                log_level="debug" if self._logs else None,
+            )
+            await stack.enter_async_context(client)
+            if self._logs and self._revision == "2025-11-25":
+                await _ask_for_logs(client)
+            yield client
 
     def _transport_server(self) -> str | PipedProcess | Local:
         """The server of the next session: of a command, a process of its own."""
@@ -359,29 +410,13 @@ def _leave(entered: AbstractContextManager[object]) -> None:
         entered.__exit__(None, None, None)
 
 
-@asynccontextmanager
-async def _connect(
-    server: str | PipedProcess | Local, headers: Headers, seconds: float, revision: Revision
-) -> AsyncIterator[Client]:
-    async with AsyncExitStack() as stack:
-        transport: Any = server
-        if isinstance(server, str):
-            # A proxy in the environment serves other machines.
-            direct = is_loopback_host(urlsplit(server).hostname or "")
-            http = httpx2.AsyncClient(
-                headers=list(headers),
-                timeout=seconds,
-                trust_env=not direct,
-                event_hooks={"response": [_limit_body]},
-            )
-            transport = streamable_http_client(
-                server, http_client=await stack.enter_async_context(http)
-            )
-        elif isinstance(server, PipedProcess):
-            transport = open_streams(server)
-        mode = "legacy" if revision == "2025-11-25" else revision
-        client = Client(transport, mode=mode, cache=None, read_timeout_seconds=seconds)
-        yield await stack.enter_async_context(client)
+async def _ask_for_logs(client: Client) -> None:
+    """Set the lowest level of log messages, if the server has levels. It may refuse."""
+    if client.server_capabilities.logging is None:
+        return
+    level = _MethodCall(method="logging/setLevel", params={"level": "debug"})
+    with suppress(MCPError, ValidationError, TimeoutError), anyio.fail_after(_FAREWELL):
+        await client.session.send_request(level, _RAW)  # type: ignore[type-var]  # unchanged
 
 
 class _BoundedStream(httpx2.AsyncByteStream):

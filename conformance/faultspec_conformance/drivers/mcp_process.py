@@ -1,15 +1,19 @@
-"""MCP over the standard streams of a process: the messages of the client library through our own
-pipes, which bound what is read and end the process with its children.
+"""The streams of sessions of the client library: over the standard streams of a process, our own
+pipes, which bound what is read and end the process with its children; over any transport, what the
+server sends besides answers.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any, Self
 
 import anyio
 import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client import Transport
 from mcp.shared.message import SessionMessage
-from mcp.types import jsonrpc_message_adapter
+from mcp.types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
 from faultspec_conformance.drivers.framing import Garbled
 from faultspec_conformance.drivers.piped import Ended, PipedProcess
@@ -59,3 +63,58 @@ def _parse(body: bytes) -> SessionMessage | Exception:
         return SessionMessage(jsonrpc_message_adapter.validate_json(body, by_name=False))
     except ValueError as error:
         return error
+
+
+@asynccontextmanager
+async def overhear(
+    transport: Transport, hear: Callable[[bytes], None]
+) -> AsyncIterator[tuple[Any, Any]]:
+    """The streams of a transport. ``hear`` gets what the server sends besides answers."""
+    async with transport as (read, write):
+        yield _OverheardStream(read, hear), write
+
+
+class _OverheardStream:
+    """A stream of messages, whose notifications and requests are also handed to ``hear``."""
+
+    def __init__(self, stream: Any, hear: Callable[[bytes], None]) -> None:
+        self._stream = stream
+        self._hear = hear
+
+    @property
+    def last_context(self) -> object:
+        """The context in which the last message was sent, as the library reads it."""
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message."""
+        return self._note(await self._stream.receive())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        return self._note(await self._stream.__anext__())
+
+    def _note(self, received: SessionMessage | Exception) -> SessionMessage | Exception:
+        message = None if isinstance(received, Exception) else received.message
+        if isinstance(message, JSONRPCNotification | JSONRPCRequest):
+            self._hear(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+        return received
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        handled: bool | None = await self._stream.__aexit__(kind, error, trace)
+        return handled

@@ -22,13 +22,10 @@ from faultspec_conformance.drivers.framing import Garbled, parse_message
 from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.drivers.piped import GRACE, LAST, Ended, Ending, PipedProcess
 from faultspec_conformance.drivers.processes import KeptOutput
+from faultspec_conformance.drivers.unprompted import UnpromptedMessages
 
 #: Seconds of one wait for requests of the process, and for those that have arrived.
 _MOMENT, _AT_ONCE = 0.05, 0.002
-
-#: Unprompted messages that are kept with an answer, within the bytes of a body. More of them show
-#: nothing new.
-_KEPT = 50
 
 #: Refusals that wait to be written. A process that reads nothing gets no more of them.
 _OUTGOING = 1000
@@ -74,8 +71,7 @@ class Process(Peer):
         self._answered: set[str] = set()
         self._posted: list[Message] = []
         self._arrived: dict[Message, bytes] = {}
-        self._unprompted: list[bytes] = []
-        self._unkept = 0
+        self._unprompted = UnpromptedMessages()
         self._asked: set[str] = set()
 
     def __enter__(self) -> Self:
@@ -131,7 +127,7 @@ class Process(Peer):
         """The requests and notifications of the process that arrive within ``seconds``."""
         deadline = time.monotonic() + min(seconds, max(self.remaining, 0.0))
         self._read_answer((), deadline)
-        return self._take_unprompted()[0]
+        return self._unprompted.take()[0]
 
     def hear_requests(self, methods: Collection[str], seconds: float) -> frozenset[str]:
         """Wait until the process has sent a request of each method, and answer them. Returns the
@@ -206,7 +202,7 @@ class Process(Peer):
         self._late |= {_id_key(id) for id in message.ids}
         answer = found[1] if isinstance(found, tuple) else b""
         if found is None and message.due:
-            arrived = len(self._unprompted) + self._unkept
+            arrived = len(self._unprompted)
             kinds = "1 message that is not an answer"
             if arrived > 1:
                 kinds = f"{arrived} messages that are not answers"
@@ -222,7 +218,7 @@ class Process(Peer):
         if answer:
             self.note_answer(elapsed)
         response = Response(None, (), answer, elapsed)
-        return ReceivedMessage(response, *self._take_unprompted())
+        return ReceivedMessage(response, *self._unprompted.take())
 
     def _read_answer(self, awaited: Sequence[Message], deadline: float) -> "_Found":
         """Read up to the answer to one of the awaited messages; None if none comes in time."""
@@ -269,12 +265,6 @@ class Process(Peer):
             return None
         return next(iter(awaited), None)
 
-    def _take_unprompted(self) -> tuple[tuple[bytes, ...], int]:
-        """The unprompted messages since the last answer, and how many more came."""
-        taken = tuple(self._unprompted), self._unkept
-        self._unprompted, self._unkept = [], 0
-        return taken
-
     def _explain_end(self, message: Message, over: Ended | Garbled) -> NoAnswer:
         if isinstance(over, Garbled):
             return NoAnswer(message.request, "garbled", str(over))
@@ -283,12 +273,7 @@ class Process(Peer):
 
     def _keep(self, received: bytes) -> None:
         """Keep an unprompted message, if there is room for it."""
-        size = sum(map(len, self._unprompted)) + len(received)
-        if len(self._unprompted) < _KEPT and size <= self.body_limit:
-            self._unprompted.append(received)
-            self.received += len(received)
-        else:
-            self._unkept += 1
+        self.received += self._unprompted.add(received, self.body_limit)
 
     def _reply(self, message: Mapping[str, object]) -> None:
         """Answer a request of the process: as the configuration says, or with an error, so that it

@@ -179,7 +179,7 @@ def _check_notifications(
         if name in events:
             yield passed(_EXPECTED)
         elif not session.hears:
-            reason = "notifications of the service arrive over standard streams only"
+            reason = "JSON-RPC over HTTP delivers no notifications of the service"
             yield not_exercised(_EXPECTED, reason)
         elif last is not None:
             message = f"the service sent no `{name}` during the recipe for {recipe.code}"

@@ -57,7 +57,7 @@ def repeated_errors(session: Session) -> Iterator[Outcome | NotRun | Note]:
     heard = [surface for surface in repeating if surface.transport == "event"]
     if heard and not session.hears:
         names = " and ".join(f"`{surface.name}`" for surface in heard)
-        reason = f"unsolicited messages, on {names}, arrive over standard streams only"
+        reason = f"JSON-RPC over HTTP delivers no unsolicited messages, such as those on {names}"
         yield not_exercised(_CLAUSE, reason)
         repeating = [surface for surface in repeating if surface not in heard]
     if heard and not repeating:

@@ -319,8 +319,9 @@ def judge_calls(
     """
     rules = build_contract(taxonomy)
     known, sinks = rules.clauses, open_sinks(target, rules)
+    has_events = any(one.transport == "event" for one in taxonomy.surfaces.values())
     try:
-        with create_driver(target) as driver:
+        with create_driver(target, logs=has_events) as driver:
             # A process that ended at once says why when it is called.
             if not driver.listens() and not isinstance(driver, Process) and not target.mcp_command:
                 return Unreachable(f"cannot connect to {target.address}")
@@ -420,9 +421,9 @@ def _build_report(
     )
 
 
-def create_driver(target: ServiceConfig) -> "Peer | McpDriver":
+def create_driver(target: ServiceConfig, *, logs: bool = False) -> "Peer | McpDriver":
     """The driver of a service over JSON-RPC or MCP. Raises ImportError if its library is
-    missing.
+    missing. ``logs``: an MCP server is asked for all of its log messages.
     """
     if target.transport == "stdio":
         return Process(
@@ -442,6 +443,7 @@ def create_driver(target: ServiceConfig) -> "Peer | McpDriver":
         target.limits,
         cwd=target.directory,
         revision=target.revision,
+        logs=logs,
     )
 
 

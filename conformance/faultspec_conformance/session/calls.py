@@ -6,7 +6,7 @@ that any answer can break are checked here, the others by probes.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
@@ -16,6 +16,7 @@ from faultspec.exchange.body import read
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
 from faultspec.judge import judge
+from faultspec.language.model import Surface
 from faultspec.language.values import are_equal
 from faultspec_conformance.config import ABSENT, Identity, SampleCall, Step
 from faultspec_conformance.drivers import Framing, NoAnswer, report_ignored
@@ -23,7 +24,7 @@ from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.drivers.processes import Running
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.base import Session, forbidden_secrets
 from faultspec_conformance.session.confidential import ConfidentialValues, search_answer
 from faultspec_conformance.session.confidential_params import keep_made_up_params
 from faultspec_conformance.session.observation import (
@@ -75,10 +76,11 @@ class PostedCall:
 @dataclass(slots=True)
 class CallSession(Session):
     """One run against a service that is called by name. ``started``: the process of a service at
-    an address, if the suite started it.
+    an address, if the suite started it. ``_began``: the exchanges before the process or session.
     """
 
     started: Running | None = field(default=None, init=False)
+    _began: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.confidential = ConfidentialValues(pointers=self.config.confidential)
@@ -140,6 +142,36 @@ class CallSession(Session):
         """
         return None
 
+    def _hear_last_words(self) -> None:
+        """Wait for the notifications of a session that is about to end: a moment, and longer if
+        fewer came than errors with a code that a surface repeats.
+        """
+        surfaces = self.taxonomy.surfaces
+        events = [each for each in surfaces.values() if each.transport == "event"]
+        repeated = {each.name for event in events for each in _origins(surfaces, event)}
+        waited, most = 0.0, _SHORTEST_WAIT if repeated else _MOMENT
+        while waited < most and self.driver.listens():
+            self.linger(_MOMENT)
+            waited += _MOMENT
+            seen = self.observations.exchanges[self._began :]
+            errors = sum(one.code is not None and one.judgement.surface in repeated for one in seen)
+            if sum(one.exchange.transport == "event" for one in seen) >= errors:
+                return
+
+    def _record_event(self, body: bytes) -> None:
+        """Record a notification or a request of the service, which may carry an error."""
+        value = parse_body(body)
+        name = str(value["method"]) if isinstance(value, dict) else ""
+        callers = self.config.identities.values()
+        event = Exchange(
+            Message(name, b"").request,
+            Response(None, (), body),
+            transport="event",
+            operation=name,
+            forbidden=tuple(secret for one in callers for secret in forbidden_secrets(one)),
+        )
+        self.record(event, judge(self.contract, event))
+
     def output_text(self) -> str | None:
         """The end of what the service wrote beside messages, if the suite started it."""
         if self.started is not None:
@@ -197,16 +229,14 @@ class CallSession(Session):
 class RpcSession(CallSession):
     """One run against a JSON-RPC service.
 
-    ``_ping``: the last harmless call that was answered. ``_began``: the exchanges before the
-    process. ``_asks``: the requests that the first process sent at its start. ``_is_lost``: the
-    process has ended on a message. ``_restarts``: how many such were replaced. ``_is_beginning``:
-    the session begins.
+    ``_ping``: the last harmless call that was answered. ``_asks``: the requests that the first
+    process sent at its start. ``_is_lost``: the process has ended on a message. ``_restarts``: how
+    many such were replaced. ``_is_beginning``: the session begins.
     """
 
     driver: Peer
     _last: int = field(default=0, init=False)
     _ping: Message | None = field(default=None, init=False)
-    _began: int = field(default=0, init=False)
     _asks: frozenset[str] | None = field(default=None, init=False)
     _is_lost: bool = field(default=False, init=False)
     _restarts: int = field(default=0, init=False)
@@ -416,20 +446,6 @@ class RpcSession(CallSession):
         if problem is not None:
             raise Unanswered(NoAnswer(asked.request, "garbled", problem))
 
-    def _hear_last_words(self) -> None:
-        """Wait for the notifications of a process that is about to end: a moment, and longer if
-        fewer came than errors with a code that a surface repeats.
-        """
-        surfaces = [each for each in self.taxonomy.surfaces.values() if each.transport == "event"]
-        waited, most = 0.0, _SHORTEST_WAIT if any(each.repeats for each in surfaces) else _MOMENT
-        while waited < most and self.driver.listens():
-            self.linger(_MOMENT)
-            waited += _MOMENT
-            seen = self.observations.exchanges[self._began :]
-            events = sum(one.exchange.transport == "event" for one in seen)
-            if events >= sum(one.code is not None for one in seen) - events:
-                return
-
     def batch(
         self, calls: Iterable[Mapping[str, object]], *, due: bool = True, harmless: bool = False
     ) -> list[Observation]:
@@ -561,18 +577,12 @@ class RpcSession(CallSession):
         return replace(self._ping, body=encode_message({**body, "id": id}), ids=(id,))
 
     def _record_event(self, body: bytes) -> None:
-        """Record an unsolicited message: an event, which may carry an error, or an answer that
-        nobody asked for.
-        """
+        """Record an unsolicited message: an event, or an answer that nobody asked for."""
         value = parse_body(body)
-        if not isinstance(value, dict) or "method" not in value:
+        if isinstance(value, dict) and "method" in value:
+            CallSession._record_event(self, body)
+        else:
             self._record_unasked(body)
-            return
-        name = str(value["method"])
-        event = Exchange(
-            Message(name, b"").request, Response(None, (), body), transport="event", operation=name
-        )
-        self.record(event, judge(self.contract, event))
 
     def _record_unasked(self, body: bytes) -> None:
         """Record an answer to a request that had one already, or to none at all."""
@@ -628,8 +638,10 @@ class ToolSession(CallSession):
         self.check_running(asked)
         answered = self.driver.call(name, arguments, caller.headers, harmless=harmless)
         if isinstance(answered, NoAnswer):
+            self._hear()
             raise self.record_missing(asked, self._confirm_silence(answered))
         self.observations.note_answer()
+        self._hear()
         if harmless:
             self._ping = name, arguments, caller.headers
         transport: Literal["jsonrpc", "mcp"] = "jsonrpc" if answered.protocol else "mcp"
@@ -680,8 +692,29 @@ class ToolSession(CallSession):
             self._record_refusal(Request("POST", "tools/list", self.caller.headers), listed)
         return {}
 
+    @property
+    def hears(self) -> bool:
+        """Whether notifications of the server arrive."""
+        return self.driver.hears
+
+    def linger(self, seconds: float) -> None:
+        """Wait for notifications and for records of sinks; judge and record them."""
+        Session.linger(self, seconds)
+        self._hear()
+
+    def _hear(self) -> None:
+        """Judge and record what the server has sent besides answers."""
+        bodies, unkept = self.driver.take_unprompted()
+        self.unkept += unkept
+        for body in bodies:
+            self._record_event(body)
+
     def reset(self) -> None:
-        """Start a new session of the protocol."""
+        """Start a new session of the protocol, after what the old one still sends."""
+        events = any(one.transport == "event" for one in self.taxonomy.surfaces.values())
+        if (events or self.confidential.sent_values()) and self.observations.ended is None:
+            self._hear_last_words()
+        self._began = len(self.observations.exchanges)
         self.driver.begin()
 
     def resource(self, uri: str) -> Observation:
@@ -701,6 +734,15 @@ class ToolSession(CallSession):
         asked = self.begin_exchange("jsonrpc", request, self.caller)
         exchange = replace(asked, response=answered.response)
         return self.record(exchange, _without_form(judge(self.contract, exchange)))
+
+
+def _origins(surfaces: Mapping[str, Surface], surface: Surface) -> Iterator[Surface]:
+    """The surfaces that one repeats, directly or through another."""
+    left = dict(surfaces)
+    following = left.pop(surface.repeats or "", None)
+    while following is not None:
+        yield following
+        following = left.pop(following.repeats or "", None)
 
 
 def _without_form(judgement: Judgement) -> Judgement:

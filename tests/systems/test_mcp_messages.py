@@ -1,0 +1,106 @@
+"""What an MCP server sends besides answers, on standard streams and over HTTP: its notifications are
+judged like any error and keep secrets.
+"""
+
+import json
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from faultspec.language import load
+from faultspec_conformance.config import read_config
+from faultspec_conformance.results.model import Report
+from faultspec_conformance.run.service import run
+from faultspec_conformance.session.options import RunOptions, Unreachable
+from paths import ROOT
+
+SERVER = ROOT / "tests" / "miniatures" / "mcp_library.py"
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: library, version: 1.0.0}
+envelopes:
+  refusal: {shape: {code: $code}}
+  notice: {shape: {code: $code}}
+surfaces:
+  tools: {transport: mcp, error_when: {equals: {/isError: true}}, at: /structuredContent, envelope: refusal}
+  notices:
+    transport: event
+    match: {tools: [notifications/message]}
+    error_when: {present: /params/data/code}
+    at: /params/data
+    envelope: notice
+    repeats: tools
+privacy: {detectors: [secret]}
+codes:
+  unknown_book: {summary: There is no such book., retriable: none, on: {mcp: {is_error: true}}}
+  taken: {summary: It is taken., retriable: none, on: {mcp: {is_error: true}}}
+  declined: {summary: The user declined., retriable: none, on: {mcp: {is_error: true}}}
+  unreadable: {summary: The arguments are wrong., retriable: none, on: {mcp: {is_error: true}}}
+"""
+
+CONFIGURATION = """
+taxonomy: library.yaml
+target: TARGET
+identities: {ann: {headers: {Authorization: "Bearer ann-4c1f0e9b7d"}}}
+confidential: [/pin]
+calls:
+  lend: {request: lend, params: {isbn: "1", pin: "p-${unique}"}, safe: true, invalid: [{params: {isbn: 7}, code: unreadable}]}
+provoke:
+  unknown_book: {request: lend, params: {isbn: none}}
+limits: {writes: true}
+"""
+
+WAYS = pytest.mark.parametrize("way", ["streams", "http"])
+
+
+def judged(folder: Path, way: str, habit: str, text: str = CONFIGURATION) -> Report:
+    """A run on the library with a habit."""
+    (folder / "library.yaml").write_text(TAXONOMY)
+    command = [sys.executable, str(SERVER), habit]
+    target = f"{{mcp: {json.dumps(command)}}}"
+    if way == "http":
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        words = json.dumps([*command, port])
+        target = f"{{mcp: 'http://127.0.0.1:{port}/mcp', command: {words}}}"
+    (folder / "c.yaml").write_text(text.replace("TARGET", target))
+    found = read_config(str(folder / "c.yaml"), {})
+    assert found.target is not None, found.diagnostics
+    taxonomy = load(str(folder / "library.yaml")).taxonomy
+    assert taxonomy is not None
+    report = run(found.target, taxonomy, RunOptions())
+    assert not isinstance(report, Unreachable), report.reason
+    return report
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("habit", "verdict"), [("none", "passed"), ("mute", "failed"), ("mistaken", "failed")]
+)
+def test_notifications_repeat_errors(tmp_path: Path, way: str, habit: str, verdict: str) -> None:
+    """A surface of notifications repeats each error of the tools: one that does not come, or comes
+    with another code, fails. The run asks for the log messages.
+    """
+    row = judged(tmp_path, way, habit).result.clauses["surface/repeated"]
+    assert row.verdict == verdict
+    assert not row.undecided
+
+
+@WAYS
+def test_a_notification_keeps_confidential_values(tmp_path: Path, way: str) -> None:
+    """No notification shows a confidential value of a call."""
+    assert judged(tmp_path, way, "none").result.clauses["leaks/confidential"].verdict == "passed"
+    report = judged(tmp_path, way, "pin")
+    assert report.result.clauses["leaks/confidential"].verdict == "failed"
+
+
+def test_a_notification_keeps_credentials(tmp_path: Path) -> None:
+    """No error of a notification shows the credentials of a caller."""
+    report = judged(tmp_path, "http", "token")
+    found = [one.finding for one in report.result.findings if one.finding.clause == "leaks/secret"]
+    assert found
+    assert {one.operation for one in found} == {"notifications/message"}
