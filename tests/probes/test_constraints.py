@@ -311,3 +311,47 @@ def test_the_constraints_take_a_part_of_the_requests(requests: int, complete: bo
     session.record_results(constraints(session))
     notes = [note for note in session.observations.notes if "are left out" in note]
     assert (notes == []) == complete
+
+
+BATCHES = (
+    TAXONOMY.replace("codes: closed}", "codes: closed, bad_items: bad}")
+    .replace("message?: $message}", "message?: $message, details?: $details}")
+    .replace("codes:\n", "detail_keys: {bad: {type: array}}\ncodes:\n", 1)
+    .replace(
+        "  broken:",
+        "  refused: {summary: No item is good, http: 422, retriable: false, details: {bad: {}}}\n  broken:",
+    )
+)
+BATCH: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["items"],
+    "properties": {
+        "items": {"type": "array", "minItems": 1, "maxItems": 3, "items": SCHEMA},
+        "note": {"type": "string", "maxLength": 9},
+    },
+}
+BATCH_BODY = {"required": True, "content": {"application/json": {"schema": BATCH}}}
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("everything", [False, True])
+def test_a_batch_may_fail_as_a_whole_for_a_bad_item(*, listed: bool, everything: bool) -> None:
+    """A refusal that lists the bad items where the surface declares them answers a broken item, and
+    no mistake outside the items.
+    """
+
+    def script(request: Request) -> Response:
+        found = problem_of(json.loads(request.body), BATCH)
+        if found is None:
+            return answer(200, {"done": True})
+        if everything or list(found.absolute_path)[1:]:
+            details = {"details": {"bad": [0]}} if listed else {}
+            return answer(422, {"code": "refused", **details})
+        return answer(400, {"code": "malformed"})
+
+    paths = {"/batch": {"post": operation(requestBody=BATCH_BODY)}}
+    config = ServiceConfig(limits=Limits(writes=True, requests=300))
+    session = http_session(script, BATCHES, config, {**DOCUMENT, "paths": paths})
+    session.turn = session.kinds
+    found = {clause for clause, _ in findings(session, constraints(session))}
+    assert ("framework/invalid-input" in found) is (everything or not listed)

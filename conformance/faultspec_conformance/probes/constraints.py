@@ -225,7 +225,7 @@ def _send(session: HttpSession, forbidden: _ForbiddenInput) -> Iterator[Outcome]
     if answer.ok and not constraint.sure:
         yield not_exercised(_CLAUSE, f"{answer.exchange.operation} accepts {what}")
         return
-    yield check_invalid_input(session, answer, what)
+    yield check_invalid_input(session, answer, what, in_item=constraint.in_item)
     if constraint.path:
         wrong = WrongInput(name, forbidden.known | {*constraint.path}, what)
         yield from check_named_input(session, answer, wrong, forbidden.valid)

@@ -15,6 +15,7 @@ from faultspec_conformance.session.observation import (
     INVALID_INPUT,
     Observation,
     describe_cut,
+    error_details,
     failed,
     not_exercised,
     passed,
@@ -186,8 +187,13 @@ def check_absent_item(
     return failed(_UNKNOWN_ID, f"{message}; expected {expected}", answer, level=level)
 
 
-def check_invalid_input(session: HttpSession, answer: Observation, what: str) -> Outcome:
-    """Check that input that the document forbids got a code for invalid input."""
+def check_invalid_input(
+    session: HttpSession, answer: Observation, what: str, *, in_item: bool = False
+) -> Outcome:
+    """Check that input that the document forbids got a code for invalid input.
+
+    ``in_item``: the input is in an item of a list, so that a batch may fail for it as a whole.
+    """
     clause, invalid = "framework/invalid-input", _codes_of_invalid_input(session.taxonomy)
     if answer.status in CHECKED_FIRST:
         return checked_first(clause, answer)
@@ -196,6 +202,8 @@ def check_invalid_input(session: HttpSession, answer: Observation, what: str) ->
         level: Level = "error" if invalid else "warning"
         message = f"the service accepted {what}, which the document forbids; expected an error"
         return failed(clause, message, answer, level=level)
+    if in_item and _lists_bad_items(session, answer):
+        return check_refusal(clause, answer, what)
     if answer.code is not None and invalid and not _means_invalid(answer, invalid):
         expected = " or ".join(
             f"{code.name} ({', '.join(map(str, _statuses(code)))})" for code in invalid
@@ -207,6 +215,13 @@ def check_invalid_input(session: HttpSession, answer: Observation, what: str) ->
         finding = replace(outcome.finding, statements=tuple(dict.fromkeys(statements)))
         return replace(outcome, finding=finding)
     return check_refusal(clause, answer, what)
+
+
+def _lists_bad_items(session: HttpSession, answer: Observation) -> bool:
+    """Whether an error lists the bad items of a batch, where its surface declares them."""
+    claim = session.contract.claim(answer.exchange)
+    key = claim.surface.bad_items if claim is not None else None
+    return key is not None and bool(error_details(session.contract, answer).get(key))
 
 
 def _codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:
