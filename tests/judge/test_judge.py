@@ -654,14 +654,17 @@ def test_presence_has_four_degrees() -> None:
 
 
 def test_foreign_text_is_exempt_from_its_shape_never_from_secrets() -> None:
-    """A member in `passthrough` may contain a trace but not a secret."""
+    """A member in `passthrough` may contain a trace or an address, but not a secret."""
     trace = 'Traceback (most recent call last):\n  File "/srv/x.py", line 3, in y'
+    rules = of(AILERON.replace("path, secret]", "path, secret, email]"))
 
     def judged_as(**details: object) -> dict[str, str | None]:
         body = failure("external", details={"status": 404, **details})
-        return broken(judge(of(AILERON), exchange(502, body, request="GET /v1/x")))
+        return broken(judge(rules, exchange(502, body, request="GET /v1/x")))
 
     assert judged_as(trace=trace) == {}
+    assert judged_as(trace="ann.lee@firm-mail.com") == {}
+    assert "leaks/email" in judged_as(other="ann.lee@firm-mail.com")
     assert judged_as(trace="password=hunter2") == {"leaks/secret": "/error/details/trace"}
     assert "leaks/stack-trace" in judged_as(other=trace)
 

@@ -220,7 +220,10 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "codes.lifecycle": ("code/reserved",),
     "codes.sunset": ("code/sunset",),
     "codes.messages": ("code/language",),
-    "codes.passthrough": ("leaks/stack-trace", "leaks/sql", "leaks/path"),
+    "codes.passthrough": (
+        *("leaks/stack-trace", "leaks/sql", "leaks/path"),
+        *("leaks/email", "leaks/personal-data"),
+    ),
     "operations": ("code/operation", *_PUBLISHED),
     "operations.wire": ("code/operation",),
     "operations.match": ("code/operation",),

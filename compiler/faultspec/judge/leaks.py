@@ -43,7 +43,7 @@ _BANNERS = frozenset({"server", "via", "x-powered-by"})
 """Headers whose purpose is to name software (RFC 9110, sections 7.6.3 and 10.2.4). Many servers add
 a version by default, and a scanner of networks finds it anyway: it is a warning."""
 
-_PASSTHROUGH_KINDS = frozenset({"stack-trace", "sql", "path"})
+_PASSTHROUGH_KINDS = frozenset({"stack-trace", "sql", "path", "email", "personal-data"})
 """Leaks that a member with foreign text may contain (``passthrough`` of the code)."""
 
 _UNLESS_SENT = frozenset({"leaks/path", "leaks/private-address"})

@@ -267,8 +267,8 @@ CODE_KEYS = {
     ),
     "passthrough": Key(
         Many(Text(), 1),
-        "Members that contain foreign text by contract. Detectors of text shapes skip them; "
-        "detectors of secrets do not.",
+        "Members that contain foreign text by contract. The detectors `stack-trace`, `sql`, "
+        "`path`, `email` and `personal-data` skip them; the others do not.",
     ),
     "source": SOURCE_KEY,
 }

@@ -32,8 +32,8 @@ class BrokenConstraint:
     """A value that breaks a constraint. ``what``: the constraint and the value in words.
 
     ``keyword``: the constraint. ``path``: the members that lead to the broken value, from the
-    outermost. ``sure``: the schema forbids the value; else it only may. ``in_item``: the value is in
-    an item of a list.
+    outermost. ``sure``: the schema forbids the value; else it only may. ``in_item``: the value is
+    in an item of a list.
     """
 
     keyword: str
@@ -72,8 +72,8 @@ def _break_inside(
             source, node.get("items"), valid[0], mark=mark, depth=depth + 1
         ):
             # A batch may succeed although an item is refused.
-            value = [broken.value, *valid[1:]]
-            yield replace(broken, value=value, sure=False, in_item=True)
+            items = [broken.value, *valid[1:]]
+            yield replace(broken, value=items, sure=False, in_item=True)
     if not isinstance(valid, dict):
         return
     for name, schema in properties_of(node).items():
