@@ -150,3 +150,48 @@ def test_of_many_members_each_has_its_turn() -> None:
     case = {"label": "box ${unique}", **dict.fromkeys(many, "first")}, {**LABELS, **many}
     found = {mismatches(case, ignored="note7", seed=seed)[0].kind for seed in range(12)}
     assert found == {"passed", "failed"}
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_key_in_the_body_is_sent_only_where_the_schema_has_it(
+    *, named: bool, elsewhere: bool
+) -> None:
+    """An operation whose body is closed without the key takes none, and an operation whose body
+    has it is tested, whether other operations have it or not.
+    """
+    properties = {"label": {"type": "string"}, **({"token": {"type": "string"}} if named else {})}
+    other = {"properties": {"token": {"type": "string"}}} if elsewhere else {}
+    known: dict[str, Response] = {}
+
+    def script(request: Request) -> Response:
+        if request.method == "GET":
+            return answer(200, {"id": "box"})
+        body = json.loads(request.body)
+        if body.keys() - properties.keys():
+            return answer(422, {"code": "malformed"})
+        made = answer(201, {"id": f"box-{len(known)}"})
+        return known.setdefault(body.get("token", f"none-{len(known)}"), made)
+
+    def post(schema: object) -> object:
+        content = {"application/json": {"schema": schema}}
+        done = {"201": {"description": "made"}}
+        return {"post": {"requestBody": {"content": content}, "responses": done}}
+
+    box = ResourceConfig(
+        "box",
+        create=ConfiguredCall("POST", "/boxes", body={"label": "box ${unique}"}),
+        read=ConfiguredCall("GET", "/boxes/{id}"),
+        id="/id",
+    )
+    config = ServiceConfig(resources={"box": box}, limits=Limits(writes=True))
+    closed = {"type": "object", "properties": properties, "additionalProperties": False}
+    document = {"openapi": "3.1.0", "paths": {"/boxes": post(closed), "/other": post(other)}}
+    taxonomy = TAXONOMY.replace("key: Idempotency-Key", "key: {body: /token}")
+    session = http_session(script, taxonomy, config, document)
+    session.turn = session.kinds
+    session.begin("replays", 0)
+    session.record_results(resources.fixtures(session))
+    session.record_results(idempotency.replays(session))
+    found = [one for one in session.observations.outcomes if one.clause == "idempotency/replay"]
+    assert {one.kind for one in found} == ({"passed"} if named else {"not_exercised"})

@@ -30,6 +30,7 @@ from faultspec_conformance.session.fixtures import (
 )
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.keys import (
+    accepts_key,
     key_of,
     new_key,
     renew_key,
@@ -103,15 +104,21 @@ def replays(session: HttpSession) -> Iterator[ProbeResult]:
         for kind in kinds
         if (operation := kind.operation("create")) is not None and operation.method in rule.methods
     ]
+    # A header does no harm, so the first kind is tested with one though no document names it.
+    tested = [
+        (kind, operation)
+        for index, (kind, operation) in enumerate(creating)
+        if takes_key(session, operation)
+        or (index == 0 and kind.name == session.kinds[0].name and accepts_key(session, operation))
+    ]
     undecided = set(CREATIONS) - session.observations.decided_clauses()
-    if not creating and undecided:
+    if not tested and undecided:
         reason = "no resource could be made by a method that takes a key"
+        if creating:
+            names = ", ".join(operation.name for _, operation in creating)
+            reason = f"the document names no {rule.key} for {names}"
         yield from (not_exercised(clause, reason) for clause in sorted(undecided))
-    for index, (kind, operation) in enumerate(creating):
-        # The first kind is always tested, the others if they take a key.
-        is_first = index == 0 and kind.name == session.kinds[0].name
-        if not (is_first or takes_key(session, operation)):
-            continue
+    for kind, operation in tested:
         own = session.key_rule(operation) or rule
         yield from _Creation(session, own, operation, created[kind.name]).outcomes()
     for kind in kinds:

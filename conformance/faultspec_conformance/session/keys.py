@@ -18,7 +18,8 @@ from faultspec_conformance.session.requests import RequestSpec
 
 def takes_key(session: HttpSession, operation: ServiceOperation) -> bool:
     """Whether an operation takes a key: by its route if the key is in the path, else by the
-    document or, if it names the key nowhere, by the methods of the taxonomy.
+    document or, if it names the key nowhere, by the methods of the taxonomy. A body whose schema
+    allows no member of that name takes none.
     """
     rule = session.key_rule(operation)
     if rule is None or operation.method not in rule.methods:
@@ -26,7 +27,7 @@ def takes_key(session: HttpSession, operation: ServiceOperation) -> bool:
     if documents_key(session, operation):
         return True
     documented = any(documents_key(session, other) for other in session.description.operations)
-    return rule.key.kind != "path" and not documented
+    return rule.key.kind != "path" and not documented and not _forbids_key(session, operation)
 
 
 def documents_key(session: HttpSession, operation: ServiceOperation) -> bool:
@@ -63,6 +64,22 @@ def schema_of_key(
     if parameter is not None and (place.kind == "header" or parameter.name == place.at):
         return parameter.schema
     return {} if place.kind == "path" and place.at in operation.placeholders else None
+
+
+def _forbids_key(session: HttpSession, operation: ServiceOperation) -> bool:
+    """Whether the key is in the body, and the schema of the body is closed without it."""
+    rule = session.key_rule(operation)
+    if rule is None or rule.key.kind != "body" or operation.body is None:
+        return False
+    node: object = operation.body.schema
+    for name in steps(rule.key.at):
+        merged = sampling.merge_all_of(session.description.document, node)
+        closed = (merged.get("additionalProperties"), merged.get("unevaluatedProperties"))
+        members = sampling.properties_of(merged)
+        if name not in members:
+            return False in closed and not merged.get("patternProperties")
+        node = members[name]
+    return False
 
 
 def _schema_in_body(
