@@ -130,7 +130,11 @@ def _explore(url: str, caller: SourceRequest) -> _Source | None:
         raise KeyboardInterrupt  # a draft of some answers would look like one of all
     openapi = urlsplit(explored.description.address).path or None
     return _Source(
-        explored.description, read_explored(explored), explored.exchanges, config.http, openapi
+        explored.description,
+        answers=read_explored(explored),
+        exchanges=explored.exchanges,
+        http=config.http,
+        openapi=openapi,
     )
 
 
@@ -145,7 +149,8 @@ def _read(path: str, http: str | None, target: Path) -> _Source | None:
     assert description is not None  # a path was given
     place = relative_path(target, path)
     # The servers of the document are not taken: a draft aims at nothing but this machine.
-    return _Source(description, (), (), (http or HERE).rstrip("/"), place)
+    http = (http or HERE).rstrip("/")
+    return _Source(description, answers=(), exchanges=(), http=http, openapi=place)
 
 
 def _write_all(contents: Mapping[Path, str]) -> int:
