@@ -5,12 +5,14 @@ judged like any error and keep secrets.
 import json
 import socket
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from faultspec.language import load
 from faultspec_conformance.config import read_config
+from faultspec_conformance.drivers import TIMEOUT
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions, Unreachable
@@ -104,3 +106,14 @@ def test_a_notification_keeps_credentials(tmp_path: Path) -> None:
     found = [one.finding for one in report.result.findings if one.finding.clause == "leaks/secret"]
     assert found
     assert {one.operation for one in found} == {"notifications/message"}
+
+
+def test_a_server_that_ignores_bad_arguments_costs_little(tmp_path: Path) -> None:
+    """A server that answers nothing to bad arguments is blamed for each, after a few times as long
+    as its other answers take.
+    """
+    began = time.monotonic()
+    clauses = judged(tmp_path, "streams", "silent").result.clauses
+    assert clauses["mcp/invalid-arguments"].verdict == "failed"
+    assert clauses["provoke/code"].verdict == "passed"
+    assert time.monotonic() - began < 3 * TIMEOUT

@@ -215,8 +215,11 @@ class McpDriver(Driver):
         headers: Headers = (),
         *,
         harmless: bool = False,
+        patience: float | None = None,
     ) -> ToolAnswer | NoAnswer:
-        """Call a tool, or a method of the protocol. Unless it is ``harmless``, it may write."""
+        """Call a tool, or a method of the protocol. Unless it is ``harmless``, it may write.
+        ``patience``: seconds to wait for the answer; None: as long as the driver waits.
+        """
         request = Request("POST", tool, headers, _json(arguments))
         call: McpRequest[Any, Any] = _MethodCall(method=tool, params=dict(arguments))
         if tool not in PROTOCOL_METHODS:
@@ -227,7 +230,7 @@ class McpDriver(Driver):
             seconds = self.timeout + _BEYOND
             return await client.session.send_request(call, _RAW, seconds)  # type: ignore[type-var]  # unchanged
 
-        return self._exchange(request, ask, writes=not harmless)
+        return self._exchange(request, ask, writes=not harmless, patience=patience)
 
     def tools(self, headers: Headers = ()) -> tuple[Tool, ...] | ToolAnswer | NoAnswer:
         """The tools that the server lists, or its error."""
@@ -263,11 +266,12 @@ class McpDriver(Driver):
         ask: Callable[[Client], Coroutine[Any, Any, dict[str, Any]]],
         *,
         writes: bool,
+        patience: float | None = None,
     ) -> ToolAnswer | NoAnswer:
         refusal = self.admit(request, writes=writes)
         if refusal is not None:
             return refusal
-        seconds = min(self.timeout, self.remaining)
+        seconds = min(patience or self.timeout, self.remaining)
         took = 0.0
 
         async def ask_in_time(client: Client) -> dict[str, Any]:
@@ -284,7 +288,7 @@ class McpDriver(Driver):
             self.note_answer(took)
             return ToolAnswer(Response(None, (), _json(body), took))
         except TimeoutError:
-            silence = NoAnswer(request, "timeout", f"no answer within {seconds:g} s")
+            silence = NoAnswer(request, "timeout", f"no answer within {seconds:.3g} s")
             return self.report_silence(silence, seconds)
         except MCPError as error:
             if (error.code, error.message) == _LOST:

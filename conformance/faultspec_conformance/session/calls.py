@@ -142,6 +142,13 @@ class CallSession(Session):
         """
         return None
 
+    def _patience(self) -> float | None:
+        """Seconds that an answer may take as others do; None before the first answer."""
+        slowest = self.driver.slowest
+        if slowest is None:
+            return None
+        return min(self.driver.timeout, max(_SHORTEST_WAIT, _TIMES_SLOWER * slowest))
+
     def _hear_last_words(self) -> None:
         """Wait for the notifications of a session that is about to end: a moment, and longer if
         fewer came than errors with a code that a surface repeats.
@@ -561,13 +568,6 @@ class RpcSession(CallSession):
             self.add_decided(self.driver.latest, response_outcomes(observation, message.ids))
         return observations
 
-    def _patience(self) -> float | None:
-        """Seconds that an answer may take as others do; None before the first answer."""
-        slowest = self.driver.slowest
-        if slowest is None:
-            return None
-        return min(self.driver.timeout, max(_SHORTEST_WAIT, _TIMES_SLOWER * slowest))
-
     def _new_ping(self) -> Message | None:
         """Return a request that was answered before, with a new id."""
         if self._ping is None:
@@ -629,14 +629,18 @@ class ToolSession(CallSession):
         """Call a tool, judge and record the answer. Raises Unanswered.
 
         ``judged``: False if the taxonomy says nothing about the call, such as one of an unknown
-        tool. Then an answer without a declared code is only searched for leaks.
+        tool. Then an answer without a declared code is only searched for leaks, and one takes no
+        longer than others.
         """
         caller = self.caller if identity is None else identity
         arguments = params if isinstance(params, dict) else {}
         request = Request("POST", name, caller.headers, encode_message(arguments))
         asked = self.begin_exchange("mcp", request, caller, canaries, may_fail=may_fail)
         self.check_running(asked)
-        answered = self.driver.call(name, arguments, caller.headers, harmless=harmless)
+        patience = None if judged or self._ping is None else self._patience()
+        answered = self.driver.call(
+            name, arguments, caller.headers, harmless=harmless, patience=patience
+        )
         if isinstance(answered, NoAnswer):
             self._hear()
             raise self.record_missing(asked, self._confirm_silence(answered))
@@ -687,6 +691,7 @@ class ToolSession(CallSession):
         """Return the tools that the server lists, by name; empty if it lists none."""
         listed = self.driver.tools(self.caller.headers)
         if isinstance(listed, tuple):
+            self._ping = self._ping or ("tools/list", {}, self.caller.headers)
             return {tool.name: tool for tool in listed}
         if not isinstance(listed, NoAnswer):
             self._record_refusal(Request("POST", "tools/list", self.caller.headers), listed)
