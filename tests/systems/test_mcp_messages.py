@@ -1,5 +1,5 @@
-"""What an MCP server sends besides answers, on standard streams and over HTTP: its notifications are
-judged like any error and keep secrets.
+"""Messages of an MCP server besides its answers, on standard streams and over HTTP: notifications
+are judged like any error and keep secrets.
 """
 
 import json
