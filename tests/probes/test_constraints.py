@@ -43,6 +43,7 @@ SCHEMA: Mapping[str, Any] = {
         "tags": {"type": "array", "minItems": 1, "maxItems": 3, "items": {"type": "string"}},
         "place": {"type": "object", "properties": {"row": {"type": "integer", "maximum": 4}}},
     },
+    "additionalProperties": False,
 }
 PAGE: Mapping[str, Any] = {"type": "integer", "minimum": 1, "maximum": 50}
 
@@ -131,7 +132,10 @@ def test_a_service_that_keeps_its_document_is_silent() -> None:
 
 @pytest.mark.parametrize(
     "keyword",
-    ["minLength", "maxLength", "pattern", "enum", "minimum", "maximum", "minItems", "maxItems"],
+    [
+        *("minLength", "maxLength", "pattern", "enum", "minimum", "maximum", "minItems"),
+        *("maxItems", "additionalProperties"),
+    ],
 )
 def test_a_constraint_that_one_operation_ignores_is_found(keyword: str) -> None:
     """A constraint that one operation does not check fails on that operation alone."""
@@ -209,6 +213,39 @@ def test_each_operation_gets_another_media_type() -> None:
     assert findings(session, media.media_types(session)) == set()
     found = findings(session, media.media_types_of_others(session))
     assert found == {("framework/media-type", "POST /second")}
+
+
+@pytest.mark.parametrize(
+    ("media_type", "body"),
+    [
+        ("application/xml", b"<faultspec/>"),
+        ("application/xml", b"<faultspec><"),
+        ("application/x-www-form-urlencoded", b"%zz=%&&=%ff"),
+        ("multipart/form-data", None),
+        (";", None),
+        (None, None),
+    ],
+)
+def test_a_media_type_that_crashes_one_operation_is_found(
+    media_type: str | None, body: bytes | None
+) -> None:
+    """Each write gets each common media type, well-formed and broken. One that is read all the same
+    is not a mistake.
+    """
+
+    def script(request: Request) -> Response:
+        sent = dict(request.headers).get("Content-Type")
+        crashes = sent == media_type and body in (None, request.body)
+        if crashes and request.target == "/second" and breaks:
+            return answer(500, {"code": "broken"})
+        read = sent == "application/x-www-form-urlencoded"
+        return answer(200, {}) if read else answer(415, {"code": "malformed"})
+
+    for breaks in (False, True):
+        session = session_of(script)
+        found = findings(session, media.foreign_bodies(session))
+        crashed = {("framework/media-type", "POST /second"), ("service/no-crash", "POST /second")}
+        assert found == (crashed if breaks else set())
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 409, 422])

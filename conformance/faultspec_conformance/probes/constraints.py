@@ -40,6 +40,12 @@ _REQUESTS, _OF_ONE = 120, 24
 #: Lower bounds of a value.
 _LOWER = frozenset({"minLength", "minimum"})
 
+#: Constraints that an unknown member breaks. A refusal may name what it would have in its place.
+_CLOSED = frozenset({"additionalProperties", "unevaluatedProperties"})
+
+#: Constraints that a wrong text breaks.
+_TEXTS = frozenset({"maxLength", "pattern", "enum", *_CLOSED})
+
 #: The part of the requests of a run that probes may spend, the fewest of a sweep, and the fewest
 #: that break constraints.
 _OF_PROBES, _OF_SWEEP, _LEAST = 0.9, 60, 24
@@ -214,7 +220,7 @@ def _headers(
 
 
 def _canaries(constraint: BrokenConstraint, mark: Canary) -> tuple[Canary, ...]:
-    return (mark,) if constraint.keyword in ("maxLength", "pattern", "enum") else ()
+    return (mark,) if constraint.keyword in _TEXTS else ()
 
 
 def _send(session: HttpSession, forbidden: _ForbiddenInput) -> Iterator[Outcome]:
@@ -226,6 +232,6 @@ def _send(session: HttpSession, forbidden: _ForbiddenInput) -> Iterator[Outcome]
         yield not_exercised(_CLAUSE, f"{answer.exchange.operation} accepts {what}")
         return
     yield check_invalid_input(session, answer, what, in_item=constraint.in_item)
-    if constraint.path:
+    if constraint.path and constraint.keyword not in _CLOSED:
         wrong = WrongInput(name, forbidden.known | {*constraint.path}, what)
         yield from check_named_input(session, answer, wrong, forbidden.valid)

@@ -23,6 +23,9 @@ _DIGITS = (10, 20, 25)
 #: The largest value of the formats of integers.
 LARGEST = {"int32": 2**31 - 1, "int64": 2**63 - 1}
 
+#: The name of a member that no schema has.
+_UNKNOWN = "faultspec_unknown"
+
 #: Levels of a body whose members are broken.
 _DEEPEST = 3
 
@@ -76,10 +79,20 @@ def _break_inside(
             yield replace(broken, value=items, sure=False, in_item=True)
     if not isinstance(valid, dict):
         return
+    yield from _add_member(node, valid, mark)
     for name, schema in properties_of(node).items():
         value = valid[name] if name in valid else sample_value(source, schema)
         for broken in broken_constraints(source, schema, value, mark=mark, depth=depth + 1):
             yield replace(broken, value={**valid, name: broken.value}, path=(name, *broken.path))
+
+
+def _add_member(node: Json, valid: dict[str, object], mark: str) -> Iterator[BrokenConstraint]:
+    for keyword in ("additionalProperties", "unevaluatedProperties"):
+        closed = node.get(keyword) is False and not node.get("patternProperties")
+        if closed and _UNKNOWN not in {*properties_of(node), *valid}:
+            what = f"a text, a member that the schema does not have (`{keyword}: false`)"
+            yield BrokenConstraint(keyword, what, {**valid, _UNKNOWN: mark}, (_UNKNOWN,))
+            return
 
 
 def _broken_list(
