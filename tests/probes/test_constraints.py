@@ -189,7 +189,8 @@ def test_each_sure_value_breaks_the_schema() -> None:
     valid = sampling.sample_value(session.source, SCHEMA)
     assert problem_of(valid, SCHEMA) is None
     broken = list(sampling.broken_constraints(source, SCHEMA, valid, "faultspec-0123456789ab"))
-    assert {one.keyword for one in broken} >= {"maxItems", "maximum", "pattern", "enum"}
+    keywords = {"maxItems", "maximum", "pattern", "enum", "additionalProperties"}
+    assert {one.keyword for one in broken} >= keywords
     assert {one.path for one in broken} >= {("place", "row"), ("tags",)}
     for one in broken:
         assert (problem_of(one.value, SCHEMA) is not None) or not one.sure, one

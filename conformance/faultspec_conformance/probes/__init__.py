@@ -200,6 +200,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
 #: The probes that a run without generated traffic leaves out: they ask every operation.
 OF_ALL_OPERATIONS: tuple[Probe[HttpSession], ...] = (
     Probe("media-types-of-others", media.media_types_of_others, ("framework/media-type",)),
+    Probe("foreign-bodies", media.foreign_bodies, ("framework/media-type",)),
     Probe("oversized-of-others", limits.oversized_bodies_of_others, ("framework/oversized",)),
     Probe("odd-bodies", odd_texts.odd_bodies),
     Probe(

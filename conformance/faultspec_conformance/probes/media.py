@@ -1,8 +1,10 @@
 """Media types that an operation neither offers nor accepts."""
 
+import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from faultspec.language.model import Code
 from faultspec.openapi.service import ServiceOperation
@@ -29,7 +31,42 @@ _ACCEPT, _MEDIA_TYPE = "framework/not-acceptable", "framework/media-type"
 #: The statuses of refused media types: of those that were asked for, and of a body.
 _OF_MEDIA = frozenset({406, 415})
 
+#: Requests with bodies of foreign media types, of the operations together.
+_FOREIGN_BODIES = 60
+
+_FORM = "application/x-www-form-urlencoded"
+
 _AS_TEXT = "JSON sent as text/plain"
+
+
+@dataclass(frozen=True, slots=True)
+class _ForeignBody:
+    """A body that an operation which takes JSON need not read.
+
+    ``media_type``: None for no header. ``raw``: None for an ordinary body, as a form in that media
+    type, else as JSON.
+    """
+
+    what: str
+    media_type: str | None
+    raw: bytes | None = None
+
+
+#: The likeliest to have a parser of its own first.
+_FOREIGN: tuple[_ForeignBody, ...] = (
+    _ForeignBody("XML", "application/xml", b"<faultspec/>"),
+    _ForeignBody("a form", _FORM),
+    _ForeignBody("multipart without a boundary", "multipart/form-data", b"--faultspec--\r\n"),
+    _ForeignBody("a media type that cannot be read", ";"),
+    _ForeignBody("XML that breaks off", "application/xml", b"<faultspec><"),
+    _ForeignBody("a form with broken escapes", _FORM, b"%zz=%&&=%ff"),
+    _ForeignBody(
+        "multipart that breaks off",
+        "multipart/form-data; boundary=faultspec",
+        b"--faultspec\r\nContent-Disposition: form-data; name=",
+    ),
+    _ForeignBody("no media type", None),
+)
 
 
 def not_acceptable(session: HttpSession) -> Iterator[Outcome]:
@@ -72,6 +109,49 @@ def media_types_of_others(session: HttpSession) -> Iterator[ProbeResult]:
     asked = one_of_each_method(operations)
     for operation in [one for one in operations if one not in asked][:MOST_OPERATIONS]:
         yield from attempt(map(partial(_send_as_text, session), [operation]), _MEDIA_TYPE)
+
+
+def foreign_bodies(session: HttpSession) -> Iterator[ProbeResult]:
+    """Send each operation a body of each media type that its document does not offer; they take
+    turns.
+    """
+    operations = json_writes(session)[:MOST_OPERATIONS]
+    if not operations:
+        yield not_exercised(_MEDIA_TYPE, "no operation takes JSON")
+    due = (
+        (operation, _FOREIGN[(turn + index) % len(_FOREIGN)])
+        for turn in range(len(_FOREIGN))
+        for index, operation in enumerate(operations)
+    )
+    fitting = ((operation, foreign) for operation, foreign in due if not _reads(operation, foreign))
+    for operation, foreign in islice(fitting, _FOREIGN_BODIES):
+        yield from attempt(_send_foreign(session, foreign, operation), _MEDIA_TYPE)
+
+
+def _reads(operation: ServiceOperation, foreign: _ForeignBody) -> bool:
+    """Whether the document offers the media type."""
+    offered = operation.body.media_types if operation.body is not None else ()
+    named = (foreign.media_type or "").partition(";")[0]
+    kind = named.partition("/")[0]
+    return any(media.startswith(("*/", f"{kind}/*")) or media == named for media in offered)
+
+
+def _send_foreign(
+    session: HttpSession, foreign: _ForeignBody, operation: ServiceOperation
+) -> Iterator[Outcome]:
+    """Send a body of another media type. A service may read it all the same."""
+    what, body = f"{foreign.what} in place of JSON", body_for(session, operation)
+    raw = foreign.raw
+    if raw is None and foreign.media_type != _FORM:
+        raw = json.dumps({} if body is ABSENT else body).encode()
+    spec = replace(request_to(session, operation), content_type=foreign.media_type, trigger=what)
+    answer = session.call(replace(spec, body=body, raw=raw))
+    if answer.status in CHECKED_FIRST:
+        yield checked_first(_MEDIA_TYPE, answer)
+    elif answer.status < 400:
+        yield not_exercised(_MEDIA_TYPE, f"{operation.name} accepts {what}")
+    else:
+        yield check_refusal(_MEDIA_TYPE, answer, what)
 
 
 def _means_media(code: Code) -> bool:
