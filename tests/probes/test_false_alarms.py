@@ -257,6 +257,73 @@ def test_where_nobody_has_credentials_none_can_be_missing(known: bool, kind: str
     assert found == {kind}
 
 
+INPUT = {
+    **SECURED,
+    "paths": {
+        "/v1/things": {
+            "post": {
+                "requestBody": {
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "required": ["name"],
+                                "properties": {"name": {"type": "string"}},
+                            }
+                        }
+                    }
+                },
+                "responses": {"201": {"description": "made"}},
+            }
+        },
+        "/v1/things/{id}": {
+            "get": {
+                "parameters": [
+                    {
+                        "name": "id",
+                        "in": "path",
+                        "required": True,
+                        "schema": {"type": "string"},
+                        "example": "thing-1",
+                    }
+                ],
+                "responses": {"200": {"description": "a thing"}},
+            }
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("first", "found"),
+    [
+        ("credentials", set()),
+        ("body", {"POST /v1/things"}),
+        ("id", {"GET /v1/things/{id}"}),
+        ("body of everyone", set()),
+    ],
+)
+def test_an_unknown_caller_learns_nothing_about_its_input(first: str, found: set[str]) -> None:
+    """Where sound input without credentials gets 401, a wrong body and an unknown id get it too. A
+    service that refuses both for another reason decides nothing.
+    """
+
+    def script(request: Request) -> Response:
+        if request.method == "POST" and first.startswith("body"):
+            sound = isinstance(json.loads(request.body).get("name"), str)
+            if first == "body of everyone" or not sound:
+                return answer(422, {"code": "invalid"}, **TRACED)
+        if first == "id" and request.target not in ("/v1/things", "/v1/things/thing-1"):
+            return answer(404, {"code": "absent"}, **TRACED)
+        return answer(401, {"code": "denied"}, **TRACED)
+
+    caller = Identity("ada", (("Authorization", "Bearer ada"),))
+    config = ServiceConfig(identities={"ada": caller}, limits=Limits(writes=True))
+    session = http_session(script, TAXONOMY, config, INPUT)
+    results = outcomes(auth.wrong_input_without_credentials(session), "auth/missing")
+    assert {one.finding.operation for one in results if one.finding is not None} == found
+
+
 @pytest.mark.parametrize(("path", "broken"), [("/pages/x", False), ("/v1/x", True)])
 def test_header_rules_are_for_errors_in_an_envelope(path: str, broken: bool) -> None:
     """A surface with `envelope: none` belongs to another system, and so do its headers."""

@@ -201,6 +201,11 @@ PROBES: tuple[Probe[HttpSession], ...] = (
 OF_ALL_OPERATIONS: tuple[Probe[HttpSession], ...] = (
     Probe("media-types-of-others", media.media_types_of_others, ("framework/media-type",)),
     Probe("foreign-bodies", media.foreign_bodies, ("framework/media-type",)),
+    Probe(
+        "wrong-input-without-credentials",
+        auth.wrong_input_without_credentials,
+        ("auth/missing",),
+    ),
     Probe("oversized-of-others", limits.oversized_bodies_of_others, ("framework/oversized",)),
     Probe("odd-bodies", odd_texts.odd_bodies),
     Probe(

@@ -13,22 +13,33 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import authority, is_forbidden
 from faultspec_conformance.session.fixtures import ordinary_request
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
+from faultspec_conformance.session.observation import (
+    INVALID_INPUT,
+    Observation,
+    failed,
+    not_exercised,
+    passed,
+)
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import values_for
+from faultspec_conformance.session.parameters import absent_value, values_for
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import Role
+from faultspec_conformance.session.resources import Role, is_json_write
+from faultspec_conformance.session.sampling import Violation, violations
 
 _MISSING, _GARBAGE, _SCOPE = "auth/missing", "auth/garbage", "auth/scope"
 
 #: Operations that are asked one by one.
 _OPERATIONS = 20
 
+#: Statuses of refusals for what a resource is, beside those for invalid input.
+_OF_STATE = (404, 409, 410)
+
 #: Operations that get worthless credentials. One framework reads all credentials; not every
 #: operation asks for them.
 _WORTHLESS = 3
 
 _NONE_PROTECTED = "the OpenAPI document protects no operation that may be called"
+_AS_NOBODY = "without credentials"
 _EMPTY, _OTHER = "with an empty token", "with another scheme"
 
 _ROLES: tuple[Role, ...] = ("list", "read", "create", "update", "delete")
@@ -95,10 +106,70 @@ def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
 
 
 def _call_as_nobody(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
-    what = "without credentials"
     spec = replace(ordinary_request(session, operation), identity=_anonymous_caller(session))
-    answer = session.call(replace(spec, trigger=what))
-    yield _check_401(session, answer, operation, what, clause=_MISSING)
+    answer = session.call(replace(spec, trigger=_AS_NOBODY))
+    yield _check_401(session, answer, operation, _AS_NOBODY, clause=_MISSING)
+
+
+def wrong_input_without_credentials(session: HttpSession) -> Iterator[ProbeResult]:
+    """Send each protected operation a request without credentials that is wrong in its last id and
+    in its body.
+    """
+    found = ((one, _wrong_request(session, one)) for one in _protected_operations(session))
+    wrong = [(operation, spec) for operation, spec in found if spec is not None]
+    if not wrong:
+        reason = f"{_NONE_PROTECTED} and has an id or a body"
+        yield not_exercised(_MISSING, reason)
+    for operation, spec in wrong:
+        yield from attempt(_call_wrongly(session, operation, spec), _MISSING)
+
+
+def _wrong_request(session: HttpSession, operation: ServiceOperation) -> RequestSpec | None:
+    """Return a request with wrong input; None if the operation has no input that may be wrong."""
+    spec, whats = ordinary_request(session, operation), []
+    if operation.placeholders:
+        last = operation.placeholders[-1]
+        absent = absent_value(session, operation, last)
+        spec = replace(spec, values={**spec.values, last: absent})
+        whats.append("an unknown id")
+    violation = _violation(session, operation, spec)
+    if violation is not None:
+        spec = replace(spec, body=violation.body)
+        whats.append(violation.what)
+    what = f"{_AS_NOBODY} and with {' and '.join(whats)}"
+    return replace(spec, identity=_anonymous_caller(session), trigger=what) if whats else None
+
+
+def _call_wrongly(
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
+) -> Iterator[Outcome]:
+    """Send wrong input without credentials. If the service refuses the input, and the credentials
+    of the same request with sound input, it looks at the input first.
+    """
+    answer = session.call(spec)
+    about_input = answer.status in (*INVALID_INPUT, *_OF_STATE)
+    if not about_input or answer.code in session.contract.codes_for(401):
+        yield _check_401(session, answer, operation, spec.trigger, clause=_MISSING)
+        return
+    sound = replace(ordinary_request(session, operation), identity=spec.identity)
+    refused = session.call(replace(sound, trigger=_AS_NOBODY))
+    line = f"the service answered {answer} to {operation.name} {spec.trigger}"
+    if refused.status == 401:
+        message = f"{line}; expected 401, as with sound input"
+        yield failed(_MISSING, message, refused, answer, variant="order")
+    else:
+        yield not_exercised(_MISSING, f"{line}: something else was checked first")
+
+
+def _violation(
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
+) -> Violation | None:
+    """Return a body that every validator refuses, if the schema of the operation has one."""
+    if operation.body is None or not is_json_write(operation):
+        return None
+    mark = session.canary("value").value
+    found = violations(session.source, operation.body.schema, spec.body, mark)
+    return next((one for one in found if one.sure), None)
 
 
 def garbage_credentials(session: HttpSession) -> Iterator[ProbeResult]:
