@@ -6,7 +6,7 @@ from faultspec.contract.model import Contract
 from faultspec.exchange.model import Exchange
 from faultspec.judge.decode import decode_answer
 from faultspec.judge.lines import error_lines
-from faultspec.judge.match_envelope import context_of, match_envelope
+from faultspec.judge.match_envelope import EnvelopeMatch, context_of, match_envelope
 from faultspec.runtime.pointers import resolve
 
 
@@ -16,6 +16,12 @@ def read_slots(contract: Contract, exchange: Exchange) -> Mapping[str, object] |
 
     None if the answer belongs to no surface, or its body to no envelope of the surface.
     """
+    match = read_envelope(contract, exchange)
+    return match.read.slots if match is not None else None
+
+
+def read_envelope(contract: Contract, exchange: Exchange) -> EnvelopeMatch | None:
+    """The envelope of an answer, and the body read as one; None where ``read_slots`` has none."""
     claim = contract.claim(exchange)
     if claim is None or not claim.envelopes:
         return None
@@ -28,5 +34,4 @@ def read_slots(contract: Contract, exchange: Exchange) -> Mapping[str, object] |
         value = next((value[index] for index in marked), None)
     operation = contract.operation(exchange)
     context = context_of(exchange, exchange.response.status, operation, body)
-    match = match_envelope(contract, claim, resolve(value, claim.surface.at)[1], context)
-    return match.read.slots if match is not None else None
+    return match_envelope(contract, claim, resolve(value, claim.surface.at)[1], context)

@@ -11,11 +11,12 @@ from typing import NamedTuple
 from faultspec.contract.model import Contract
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
-from faultspec.language.model import Field, Taxonomy
+from faultspec.judge.read_slots import read_envelope
+from faultspec.language.model import Envelope, Field, Taxonomy
 from faultspec.language.values import check_value
 from faultspec.runtime import ids
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.observation import Observation, failed, passed, slot_value
+from faultspec_conformance.session.observation import Observation, failed, passed
 from faultspec_conformance.session.sampling.patterns import sample_match
 from faultspec_conformance.session.sampling.source import ValueSource
 from faultspec_conformance.session.sampling.tokens import Tokens
@@ -154,18 +155,32 @@ def check_echo(
         return
     name = echo.answer_header.lower()
     headers = [value for key, value in exchange.response.headers if key.lower() == name]
-    in_body = slot_value(contract, observation, echo.field.slot) if is_error else None
+    match = read_envelope(contract, exchange) if is_error else None
+    slot = _echo_slot(echo, match.envelope) if match is not None else None
+    in_body = match.read.slots.get(slot) if match is not None and slot is not None else None
     returned = [] if streamed else list(headers)
     returned += [in_body] if isinstance(in_body, str) else []
     if inbound is not None and is_valid_id(echo, inbound):
         yield from _check_returned(echo, observation, headers, returned)
     elif (is_error or headers) and any(returned):
         yield from _check_generated(echo, generated, observation, next(filter(None, returned)))
-    elif is_error and in_body is None and isinstance(observation.json, dict):
+    elif (
+        is_error
+        and in_body is None
+        and (match is None or slot is not None)
+        and isinstance(observation.json, dict)
+    ):
         message = (
             "an error answers a request without an id, and neither a header nor the body has one"
         )
         yield failed("correlation/generated", message, observation)
+
+
+def _echo_slot(echo: EchoRule, envelope: Envelope) -> str | None:
+    """Return the slot of an envelope that returns the header of the rule, or None."""
+    fields = envelope.fields.values()
+    header = echo.header.lower()
+    return next((one.slot for one in fields if (one.echo or "").lower() == header), None)
 
 
 def _check_returned(
