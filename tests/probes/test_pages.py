@@ -71,6 +71,8 @@ class Garage:
             self.cars.append({"id": f"car-{next(self.numbers):04}"})
         size = int(query.get(self.size, "20"))
         begin = self.begin(query.get(self.start), size)
+        size = len(self.cars) if "ignores-size" in self.habits else size
+        size += "one-more" in self.habits
         if begin is None:
             return answer(400, {"code": "invalid"})
         end = begin + size
@@ -181,6 +183,15 @@ def test_an_item_that_is_skipped_or_repeated_is_found(style: str, habit: str) ->
     outcome = outcomes_of(style, habit)["lists/pages"]
     assert outcome.finding is not None, outcome.reason
     assert outcome.finding.variant == ("repeated" if habit == "repeats" else "skipped")
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("habit", ["one-more", "ignores-size"])
+def test_a_page_with_more_items_than_asked_for_is_found(style: str, habit: str) -> None:
+    """In every style a page that is longer than the request allows fails."""
+    outcome = outcomes_of(style, habit)["lists/pages"]
+    assert outcome.finding is not None, outcome.reason
+    assert outcome.finding.variant == "longer"
 
 
 @pytest.mark.parametrize("style", ["cursor", "last-id", "url", "link", "own-names"])

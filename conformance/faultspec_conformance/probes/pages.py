@@ -255,6 +255,8 @@ class _List:
             following = self._following(page, {**query, **numbered}, walk.ids[-1])
             if here == 0:
                 named, walk.second = following is not None, following or {}
+            if walk.problem is not None:
+                break
             if not self._goes_on(walk, following, named=named, expected=expected):
                 break
             query = following if named and following is not None else query
@@ -313,10 +315,10 @@ class _List:
             return True
         walk.pages.append(page)
         walk.ids.append(ids)
-        if len(ids) > size:
-            walk.undecided = f"{name} answers {len(ids)} items to a page of {size}"
         twice = [one for one, times in Counter(walk.seen).items() if times > 1]
-        if walk.undecided is None and twice:
+        if len(ids) > size:
+            walk.problem = f"{name} answers {len(ids)} items to a page of {size}", "longer"
+        elif twice:
             text = f"page {len(walk.pages)} of {name} shows {len(set(ids) & set(twice))} of its"
             walk.problem = f"{text} {len(ids)} items a second time", "repeated"
         return False
