@@ -176,3 +176,52 @@ def test_a_stale_deletion_is_tried_on_what_nothing_refers_to(careless: bool, kin
         one.kind for one in session.observations.outcomes if one.clause == "preconditions/stale"
     ]
     assert kind in found
+
+
+@pytest.mark.parametrize("method", ["PATCH", "DELETE"])
+@pytest.mark.parametrize("required", [True, False])
+@pytest.mark.parametrize("careless", [True, False])
+def test_a_write_without_its_required_validator_is_found(
+    method: str, *, required: bool, careless: bool
+) -> None:
+    """Where the document requires `If-Match` and 428 is declared, a write that succeeds without it
+    fails; where the header is optional, it may be left out.
+    """
+    store = parts(lambda part: None)
+
+    def script(request: Request) -> Any:
+        if request.method == method and "If-Match" not in dict(request.headers):
+            return answer(200, {}) if careless else answer(428, {"code": "bare"})
+        if request.method == "DELETE":
+            return answer(412, {"code": "stale"})
+        return store(request)
+
+    part = ResourceConfig(
+        "part",
+        create=ConfiguredCall("POST", "/parts", body={"qty": 5}),
+        read=ConfiguredCall("GET", "/parts/{id}"),
+        update=ConfiguredCall("PATCH", "/parts/{id}", body={"qty": "${unique:int}"}),
+        delete=ConfiguredCall("DELETE", "/parts/{id}"),
+        id="/id",
+    )
+    header = {
+        "name": "If-Match",
+        "in": "header",
+        "required": required,
+        "schema": {"type": "string"},
+    }
+    done = {"responses": {"200": {"description": "done"}}}
+    body = {"requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}}}
+    item = {"get": done, method.lower(): {**done, **body, "parameters": [header]}}
+    document = {"openapi": "3.1.0", "paths": {"/parts": {"post": {**done, **body}}}}
+    document["paths"]["/parts/{id}"] = item  # type: ignore[index]
+    taxonomy = TAXONOMY + "  bare: {summary: No validator, http: 428, retriable: false}\n"
+    config = ServiceConfig(resources={"part": part}, limits=Limits(writes=True))
+    session = http_session(script, taxonomy, config, document)
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    session.record_results(concurrency.stale_writes(session))
+    found = [one.finding for one in session.observations.outcomes if one.finding is not None]
+    absent = [one for one in found if one.variant == "absent"]
+    assert bool(absent) is (required and careless)
+    assert bool(found) is (required and careless)

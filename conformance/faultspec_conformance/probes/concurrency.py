@@ -65,6 +65,8 @@ def stale_writes(session: HttpSession) -> Iterator[Outcome]:
             if isinstance(spare, CreatedResource):  # other resources may refer to the first one
                 outcomes = list(_delete_stale(session, delete, spare))
             yield from outcomes
+        for operation in _conditional_writes(session, kind):
+            yield from _leave_out(session, kind, operation)
     if not found:
         yield not_exercised(_STALE, "no resource could be made and changed")
 
@@ -79,6 +81,46 @@ def _actions(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]
         and lies_below(operation, kind)
         and operation.parameter("If-Match", "header") is not None
     ]
+
+
+def _conditional_writes(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
+    """Return the writes that the document allows with `If-Match` only, where 428 is declared; the
+    deletion last.
+    """
+    delete = kind.operation("delete")
+    writes = [*changes(session, kind), *_actions(session, kind)]
+    declared = bool(codes_meaning(session.contract, 428))
+    return [
+        operation
+        for operation in [*writes, *([delete] if delete is not None else [])]
+        if (header := operation.parameter("If-Match", "header")) is not None
+        and header.required
+        and (declared or "428" in operation.responses)
+    ]
+
+
+def _leave_out(
+    session: HttpSession, kind: ResourceKind, operation: ServiceOperation
+) -> Iterator[Outcome]:
+    """Send a write without its required `If-Match` (RFC 6585, 3)."""
+    resource = take_untouched(session, kind)
+    if isinstance(resource, str):
+        return
+    spec = request_to(session, operation, resource.item_values(operation))
+    if operation.method in ("PUT", "PATCH"):
+        spec = replace(spec, body=change_body(session, kind, operation))
+    bare = {name: value for name, value in spec.headers.items() if name.lower() != "if-match"}
+    bare |= {"If-Match": None}
+    asked = replace(spec, identity=resource.owner, headers=bare, trigger="no If-Match")
+    answer = session.call(asked)
+    line = f"the service answered {answer} to {operation.name} without If-Match"
+    if answer.ok:
+        message = f"{line}, which the document requires; expected 428"
+        yield failed(_STALE, message, resource.creation, answer, variant="absent")
+    elif answer.status == 428:
+        yield passed(_STALE)
+    else:
+        yield not_exercised(_STALE, line)
 
 
 def _actions_without_validator(

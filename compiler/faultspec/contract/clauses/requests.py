@@ -203,7 +203,7 @@ CLAUSES = (
         address="preconditions/stale",
         title="A stale precondition is refused",
         why="Otherwise the later writer erases the earlier one's work.",
-        occasion="A write with an outdated validator.",
+        occasion="A write with an outdated validator, or without the one that it requires.",
         reads=("sequence", "request", "status", "code"),
     ),
     _precondition(
