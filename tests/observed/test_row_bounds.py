@@ -13,7 +13,12 @@ import pytest
 from faultspec_conformance.observed.audit import AuditOptions, Engine, audit
 from faultspec_conformance.observed.formats import read_sample
 from faultspec_conformance.observed.formats.grouping import members_of_kinds
-from faultspec_conformance.observed.formats.parquet import open_duckdb, parquet_rows
+from faultspec_conformance.observed.formats.parquet import (
+    describe_table,
+    open_duckdb,
+    parquet_rows,
+)
+from faultspec_conformance.observed.formats.record import NotARecording
 from faultspec_conformance.observed.formats.tables import UnreadableRow, csv_rows
 from faultspec_conformance.reports.data import json as write_json
 from observed.test_engines import CONTRACTS
@@ -63,6 +68,90 @@ def test_a_row_beyond_the_bound_is_a_record_that_cannot_be_read(
     text = write_json(report)
     assert "rows.parquet:4" in text
     assert "the row has more than 4 MiB or 500,000 values" in text
+
+
+def write_schema(path: Path, column: pa.DataType | None = None, **others: pa.DataType) -> None:
+    """A table of one row, with a column `code` of a type that has no value."""
+    code = pa.string() if column is None else column
+    types = {"url": pa.string(), "status": pa.int64(), "code": code, **others}
+    values: dict[str, object] = {"url": "/a", "status": 404}
+    table = pa.table({name: pa.array([values.get(name)], of) for name, of in types.items()})
+    pq.write_table(table, path, store_schema=False)
+
+
+def deep_object(levels: int, members: int) -> pa.DataType:
+    """An object with so many members, in others."""
+    found = pa.struct([(f"m{number}", pa.string()) for number in range(members)])
+    for _ in range(levels):
+        found = pa.struct([("inner", found)])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("others", "reason"),
+    [
+        ({"n" * 5_000_000: pa.string()}, "its footer is too large"),
+        ({f"n{number}": pa.string() for number in range(10_001)}, "more than 10,000 columns"),
+        ({"objects": deep_object(0, 10_001)}, "more than 10,000 columns"),
+    ],
+)
+def test_a_footer_that_takes_the_memory_is_not_read(
+    others: dict[str, pa.DataType], reason: str, tmp_path: Path
+) -> None:
+    """DuckDB would take many times its bytes."""
+    path = tmp_path / "rows.parquet"
+    write_schema(path, **others)
+    with pytest.raises(NotARecording, match=reason):
+        list(parquet_rows(str(path), {"code"}))
+
+
+def test_a_schema_that_is_written_otherwise_is_read_if_it_is_small(tmp_path: Path) -> None:
+    """The number of columns stands at the beginning of the footer; else its bytes are bounded."""
+    path = tmp_path / "rows.parquet"
+    for name, is_read in (("n" * 400_000, True), ("n" * 600_000, False)):
+        write_schema(path, **{name: pa.string()})
+        content = path.read_bytes()
+        begin = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+        assert content[begin : begin + 3] == b"\x15\x04\x19"
+        # The version as a longer number
+        length = int.from_bytes(content[-8:-4], "little") + 1
+        changed = content[: begin + 1] + b"\x84\x00" + content[begin + 2 : -8]
+        path.write_bytes(changed + length.to_bytes(4, "little") + b"PAR1")
+        if is_read:
+            assert len([*parquet_rows(str(path), {"url"})]) == 1
+        else:
+            with pytest.raises(NotARecording, match="footer"):
+                list(parquet_rows(str(path), {"url"}))
+
+
+@pytest.mark.parametrize("members", [700, 901, 3_000])
+def test_an_object_of_many_members_is_measured_within_bounds(members: int, tmp_path: Path) -> None:
+    """DuckDB gets no long expression: a column beyond the bound has no value, or its row is not
+    read.
+    """
+    path = tmp_path / "rows.parquet"
+    write_schema(path, deep_object(40, members))
+    with open_duckdb() as database:
+        assert len(describe_table(database, str(path), {"url", "code"}).query(1)) < 1 << 18
+    assert [row for _, row in parquet_rows(str(path), {"url"})] == [{"url": "/a"}]
+
+
+def test_other_columns_are_read_beside_an_object_of_many_members(tmp_path: Path) -> None:
+    """Its rows are read if they have no value there."""
+    path = tmp_path / "rows.parquet"
+    write_schema(path, deep_object(0, 1_200))
+    rows = [row for _, row in parquet_rows(str(path), {"url", "code"})]
+    assert rows == [{"url": "/a", "code": None}] or rows == [{"url": "/a"}]
+
+
+def test_a_table_of_too_many_columns_is_not_read(tmp_path: Path) -> None:
+    """DuckDB has no sum of more than a thousand terms."""
+    path = tmp_path / "rows.parquet"
+    write_schema(path, **{f"n{number}": pa.string() for number in range(890)})
+    assert len([*parquet_rows(str(path))]) == 1
+    write_schema(path, **{f"n{number}": pa.string() for number in range(900)})
+    with pytest.raises(NotARecording, match="900 columns"):
+        list(parquet_rows(str(path)))
 
 
 def nested(depth: int) -> Any:

@@ -1,15 +1,22 @@
 """Rows of Parquet, by DuckDB, which measures each row before it becomes objects of Python."""
 
 import glob
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from typing import Any, NamedTuple
 
 from faultspec.source import MAX_NODES
 from faultspec_conformance.observed.formats.record import NotARecording, install
-from faultspec_conformance.observed.formats.sources import file_system, is_remote
+from faultspec_conformance.observed.formats.sources import (
+    file_system,
+    is_remote,
+    open_range,
+    size_of_source,
+)
 from faultspec_conformance.observed.formats.tables import LARGEST, Rows, UnreadableRow, object_of
 
 SMALL = 16 * 1024
@@ -32,6 +39,25 @@ _VALUE = LARGEST // MAX_NODES + 1
 
 #: Bytes of a row that is not read.
 _BEYOND = 2 * LARGEST
+
+#: Bytes of the largest footer, and of one whose schema is not counted before: DuckDB takes twenty
+#: times its bytes, and eighty times those of a schema.
+_FOOTER, _SMALL_FOOTER = 8 * 1024 * 1024, 1024 * 1024
+
+#: The most columns and members of objects in a file, and the bytes in which their number stands.
+_ELEMENTS, _SCHEMA = 10_000, 16
+
+#: Bytes behind the footer: its length, and the mark of the format.
+_TRAILER = 8
+
+#: Columns and members of objects that are measured: DuckDB reads no sum of more than 1,000 terms.
+_TERMS = 900
+
+#: Characters of the expressions of the bytes of a row: DuckDB takes hundreds of bytes for each.
+_LONGEST = 128 * 1024
+
+#: Characters that are around the name of a member where SQL takes it from an object.
+_EXTRACT = 20
 
 #: Levels of objects in a column. A list counts as eight: DuckDB needs twice the time for another.
 _LEVELS, _LIST = 64, 8
@@ -63,11 +89,7 @@ class BoundedTable:
         bytes than ``most`` has nulls.
         """
         inner = [f"c{place}" for place in range(len(self.columns))]
-        sizes = [
-            f"({_write_size(quote_column(column), type_)})"
-            for column, type_ in zip(self.columns, self.types, strict=True)
-        ]
-        size = " + ".join(["0", *sizes])
+        size = " + ".join(["0", *_write_sizes(self.columns, self.types)])
         number = NUMBER if self.is_numbered else "row_number() OVER () - 1"
         option = ", file_row_number = true" if self.is_numbered else ""
         parts = [f"{number} AS number", f"{size} AS size"]
@@ -172,7 +194,10 @@ def open_duckdb() -> Iterator[Any]:
 
 
 def describe_table(database: Any, path: str, wanted: Collection[str] | None) -> BoundedTable:
-    """The columns of a file that are wanted; None: all. Raises what DuckDB and the store raise."""
+    """The columns of a file that are wanted; None: all. Raises what DuckDB and the store raise, and
+    NotARecording if there is too much of them.
+    """
+    _check_footer(path)
     if is_remote(path):
         database.register_filesystem(file_system(path)[0])
     name = glob.escape(path)  # DuckDB takes other names for patterns
@@ -181,13 +206,80 @@ def describe_table(database: Any, path: str, wanted: Collection[str] | None) -> 
     found = database.sql(query, params=[name])
     known = dict(zip(found.columns, found.types, strict=True))
     columns = tuple(column for column in known if wanted is None or column in wanted)
+    if len(columns) > _TERMS:
+        raise NotARecording(f"it has more than {_TERMS} columns")
     types = tuple(known[column] for column in columns)
     return BoundedTable(name, columns, types, is_numbered=NUMBER not in map(str.lower, known))
+
+
+def _check_footer(path: str) -> None:
+    """Raise NotARecording if the footer, which has columns and groups of rows, is too large."""
+    size = size_of_source(path)
+    if size < _TRAILER:
+        return
+    with open_range(path, size - _TRAILER) as read:
+        length = int.from_bytes(read(_TRAILER)[:4], "little")
+    if not length < size - _TRAILER:  # DuckDB refuses it
+        return
+    with open_range(path, size - _TRAILER - length) as read:
+        elements = _count_elements(read(_SCHEMA))
+    if length > (_SMALL_FOOTER if elements is None else _FOOTER):
+        raise NotARecording("its footer is too large")
+    if elements is not None and elements > _ELEMENTS:
+        raise NotARecording(f"it has more than {_ELEMENTS:,} columns")
+
+
+def _count_elements(footer: bytes) -> int | None:
+    """The columns and members of objects, by the beginning of a footer (Thrift's compact protocol:
+    a version, then the list of the schema); None if it begins otherwise.
+    """
+    found = re.match(
+        rb"\x15[\x00-\x7f]\x19(?:([\x0c-\xec])|\xfc([\x80-\xff]{0,4}[\x00-\x7f]))", footer
+    )
+    if found is None:
+        return None
+    short: bytes | None = found[1]
+    if short is not None:
+        return short[0] >> 4
+    long: bytes = found[2]
+    return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(long))
 
 
 def quote_column(name: str) -> str:
     """A name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _write_sizes(columns: Sequence[str], types: Sequence[Any]) -> Iterator[str]:
+    """The expressions of the bytes of columns. One that is too long is not measured: if it has a
+    value, the row is not read.
+    """
+    terms, characters = _TERMS - len(columns), _LONGEST
+    for name, type_ in zip(columns, types, strict=True):
+        column = quote_column(name)
+        lengths = [*islice(_measure_terms(type_, len(column)), terms + 2)]
+        if len(lengths) > terms + 1 or sum(lengths) > characters:
+            yield f"({_write_presence(column)})"
+            continue
+        terms -= len(lengths) - 1
+        characters -= sum(lengths)
+        yield f"({_write_size(column, type_)})"
+
+
+def _measure_terms(type_: Any, length: int, level: int = 0) -> Iterator[int]:
+    """The lengths of the places of values that are measured. ``length``: that of this one's."""
+    yield length
+    if level >= _LEVELS or type_.id not in ("struct", "map", "list", "array"):
+        return
+    if type_.id == "struct":
+        for name, inner in type_.children:
+            yield from _measure_terms(inner, length + len(_text(name)) + _EXTRACT, level + 1)
+        return
+    for _, inner in type_.children:
+        if isinstance(inner, int):  # the length of an array
+            continue
+        yield 2 * length
+        yield from _measure_terms(inner, _EXTRACT, level + _LIST)
 
 
 def _write_size(value: str, type_: Any, level: int = 0) -> str:
@@ -202,7 +294,7 @@ def _write_size(value: str, type_: Any, level: int = 0) -> str:
     if form == "blob":
         return f"{_VALUE} + coalesce(octet_length({value}), 0)"
     if level >= _LEVELS:
-        return f"CASE WHEN {value} IS NULL THEN {_VALUE} ELSE {_BEYOND} END"
+        return _write_presence(value)
     if form == "struct":
         members = [
             f"({_write_size(f'struct_extract({value}, {_text(name)})', inner, level + 1)})"
@@ -216,6 +308,11 @@ def _write_size(value: str, type_: Any, level: int = 0) -> str:
     if form in ("list", "array"):
         return _write_list_size(value, type_.children[0][1], level)
     return f"{_VALUE} + coalesce(strlen(CAST({value} AS VARCHAR)), 0)"
+
+
+def _write_presence(value: str) -> str:
+    """The expression of the bytes of a value that is not read, if it is there."""
+    return f"CASE WHEN {value} IS NULL THEN {_VALUE} ELSE {_BEYOND} END"
 
 
 def _write_list_size(value: str, inner: Any, level: int) -> str:
