@@ -293,6 +293,59 @@ def test_no_failure_of_an_answer_passes_the_boundary_of_fastify(
     assert len({line.split()[2] for line in found[:-1]}) == 1
 
 
+#: Fastify with handlers that answer, and then answer again or throw.
+FASTIFY_AGAIN = """
+import { Readable } from "node:stream";
+import fastify from "fastify";
+import { install } from "./shop-errors/frameworks/fastify.js";
+
+const app = fastify();
+install(app, { log: () => undefined });
+const both = async (reply: any, first: unknown) => {
+  reply.code(404).send(first);
+  reply.code(409).send("b");
+  throw new Error("X");
+};
+app.get("/both", (_, reply) => both(reply, "a"));
+app.get("/bytes", (_, reply) => both(reply, Buffer.from("a")));
+app.get("/stream", (_, reply) => both(reply, Readable.from(["a"])));
+app.get("/throws", async (_, reply) => {
+  reply.code(404).send("a");
+  throw new Error("X");
+});
+app.get("/returns", async (_, reply) => {
+  reply.code(404).send("a");
+  return "b";
+});
+app.get("/fine", (_, reply) => {
+  reply.send("a");
+  reply.code(409).send("b");
+});
+const base = await app.listen({ port: 0, host: "127.0.0.1" });
+const found: string[] = [];
+for (const name of ["both", "bytes", "stream", "throws", "returns", "fine"]) {
+  const answer = await fetch(`${base}/${name}`);
+  const body = await answer.text();
+  found.push(`${name} ${answer.status} ${answer.ok ? body : JSON.parse(body).code}`);
+}
+console.log(JSON.stringify(found));
+process.exit(0);
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("framework", [CURRENT["fastify"], PREVIOUS["fastify"]])
+def test_the_first_answer_of_a_handler_of_fastify_counts(
+    framework: NodeFramework, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """Later ones and exceptions change nothing and end nothing, as without the boundary."""
+    folder = tmp_path / "again"
+    shutil.copytree(compiled(framework, tmp_path_factory), folder, symlinks=True)
+    found = json.loads(run_snippets(framework, folder, FASTIFY_AGAIN).splitlines()[-1])
+    assert found.pop() == "fine 200 a"
+    assert {tuple(line.split()[1:]) for line in found} == {("404", "not_found")}
+
+
 #: Applications without their boundary, by framework.
 UNWIRED = {
     "express": 'import express from "express"; const app = express();',

@@ -79,6 +79,7 @@ export function install(
   const exchanges = new WeakMap<object, Exchange>();
   const answers = new WeakMap<object, Answer>();
   const sent = new WeakSet<object>();
+  const reading = new WeakSet<object>();
   const exchangeOf = (request: Request): Exchange => {
     const known = exchanges.get(request);
     if (known !== undefined) return known;
@@ -113,37 +114,58 @@ export function install(
   });
   app.addHook(
     "onSend",
-    async (request: Request, reply: FastifyAnswer, payload: unknown) => {
+    (
+      request: Request,
+      reply: FastifyAnswer,
+      payload: unknown,
+      done: (error: null, payload: unknown) => void,
+    ): Promise<unknown> | undefined => {
+      if (reading.has(request)) return undefined; // Fastify sends the first answer only
       const exchange = exchangeOf(request);
       const error = answers.get(request);
-      if (error !== undefined) {
-        if (!sent.has(request)) {
-          sent.add(request);
-          return payload;
-        }
+      if (error !== undefined && sent.has(request)) {
         // A hook threw at the error, and Fastify would send what it threw
         exchange.log("a hook failed at an error", payload, "error");
         write(reply, error);
-        return await new Promise(() => undefined);
+        return undefined;
       }
       const made = isResponse(payload) ? payload : null;
       const status = made?.status ?? reply.statusCode;
-      if (!exchange.isHeld(status)) return payload;
-      const body = await textOf(made === null ? payload : made.body);
-      for (const [name, value] of made === null ? [] : fieldsOf(made.headers)) {
-        reply.header(name, value);
+      if (error !== undefined || !exchange.isHeld(status)) {
+        if (error !== undefined) sent.add(request);
+        done(null, payload);
+        return undefined;
       }
-      const headers = reply.getHeaders() as FieldSource;
-      const answer =
-        body === null
-          ? exchange.answerStatus(status, headers)
-          : exchange.settle(status, headers, body);
-      if (answer === null) {
-        reply.code(status);
-        return body;
+      const settle = (body: string | null): string | null => {
+        for (const [name, value] of made === null
+          ? []
+          : fieldsOf(made.headers)) {
+          reply.header(name, value);
+        }
+        const headers = reply.getHeaders() as FieldSource;
+        const answer =
+          body === null
+            ? exchange.answerStatus(status, headers)
+            : exchange.settle(status, headers, body);
+        if (answer === null) {
+          reply.code(status);
+          return body;
+        }
+        put(reply, answer);
+        return answer.body;
+      };
+      const source = made === null ? payload : made.body;
+      const text = wholeText(source);
+      if (text !== null) {
+        // At once: a second answer comes too late, as it does without a hook
+        done(null, settle(text));
+        return undefined;
       }
-      put(reply, answer);
-      return answer.body;
+      reading.add(request);
+      return streamedText(source).then((body) => {
+        reading.delete(request);
+        return settle(body);
+      });
     },
   );
   app.setNotFoundHandler((request: Request, reply: FastifyAnswer) => {
@@ -273,12 +295,17 @@ function write(reply: FastifyAnswer, answer: Answer): void {
   reply.raw.end(answer.body);
 }
 
-/** The text of a payload; null if it breaks off or is longer than an envelope may be. */
-async function textOf(payload: unknown): Promise<string | null> {
+/** The text of a payload; null if it is a stream. */
+function wholeText(payload: unknown): string | null {
   if (payload === undefined || payload === null) return "";
   if (typeof payload === "string") return payload;
+  if (ArrayBuffer.isView(payload)) return new TextDecoder().decode(payload);
+  return null;
+}
+
+/** The text of a stream; null if it breaks off or is longer than an envelope may be. */
+async function streamedText(payload: unknown): Promise<string | null> {
   const decoder = new TextDecoder();
-  if (ArrayBuffer.isView(payload)) return decoder.decode(payload);
   let [text, size] = ["", 0];
   try {
     for await (const part of payload as AsyncIterable<string | Uint8Array>) {
