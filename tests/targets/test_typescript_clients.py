@@ -265,6 +265,26 @@ def test_retry_after_is_kept_on_node(library: str, clients: NodeClients) -> None
     assert sent["waits"][0] >= 7
 
 
+BLANKS = """
+import {{ parse }} from "{folder}/{package}/_runtime/retry-after.js";
+const read = (value) => parse(value, {{ now: 0, lenient: true }}).seconds;
+const blanks = " \\t".repeat(200_000);
+console.log(read(blanks + "7" + blanks), read("7" + blanks + "x"), read(blanks));
+console.log(read(" 7\\t"), read("\\t7, 9 "), read("7"), read(""), read("7\\u00a0"));
+console.log(performance.now() < 5_000);
+"""
+
+
+def test_blanks_around_a_retry_after_take_linear_time(clients: NodeClients, tmp_path: Path) -> None:
+    """Spaces and tabs are dropped; other text makes the value none."""
+    program = tmp_path / "blanks.mjs"
+    program.write_text(BLANKS.format(folder=clients.folder.as_posix(), package=PLATFORM))
+    done = subprocess.run(
+        ["node", str(program)], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stdout == "7 null null\n7 9 7 null null\ntrue\n", done.stderr
+
+
 @pytest.mark.parametrize("library", CLIENTS)
 def test_the_clock_and_chance_can_be_given(library: str, clients: NodeClients) -> None:
     """The waits are those of the planner with the same clock and chance: Python's."""

@@ -62,9 +62,7 @@ export function parse(
   value: string,
   { now, lenient }: { readonly now: number; readonly lenient: boolean },
 ): RetryAfter {
-  const text = lenient
-    ? value.replace(/^[ \t]+/, "").replace(/[ \t]+$/, "")
-    : value;
+  const text = lenient ? withoutBlanks(value) : value;
   if ((lenient ? LENIENT : STRICT).test(text)) {
     // A run of digits too long for a number is infinity, without an error
     const longest = Math.max(...text.split(",").map(Number));
@@ -140,4 +138,15 @@ export function hintSeconds(
   const moment = MOMENT.test(value) ? Date.parse(value.toUpperCase()) : NaN;
   if (Number.isNaN(moment)) return null;
   return Math.min(Math.max(0, moment / 1000 - now), CEILING);
+}
+
+/** A text without the spaces and tabs around it, in linear time. */
+function withoutBlanks(text: string): string {
+  const isBlank = (place: number): boolean =>
+    " \t".includes(text.charAt(place));
+  let begin = 0;
+  let end = text.length;
+  while (begin < end && isBlank(begin)) begin += 1;
+  while (end > begin && isBlank(end - 1)) end -= 1;
+  return text.slice(begin, end);
 }
