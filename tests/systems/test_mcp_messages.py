@@ -117,3 +117,57 @@ def test_a_server_that_ignores_bad_arguments_costs_little(tmp_path: Path) -> Non
     assert clauses["mcp/invalid-arguments"].verdict == "failed"
     assert clauses["provoke/code"].verdict == "passed"
     assert time.monotonic() - began < 3 * TIMEOUT
+
+
+#: A tool that asks its user, whom the file answers for.
+ASKING = """
+taxonomy: library.yaml
+target: TARGET
+session: {replies: {METHOD: {action: decline, roots: []}}}
+provoke:
+  declined: {request: remove, params: {isbn: METHOD}}
+limits: {writes: true}
+"""
+
+
+@WAYS
+@pytest.mark.parametrize("method", ["elicitation/create", "sampling/createMessage", "roots/list"])
+def test_the_file_answers_requests_of_the_server(tmp_path: Path, way: str, method: str) -> None:
+    """`session: replies` has the results of the requests that a server sends while it works."""
+    clauses = judged(tmp_path, way, "none", ASKING.replace("METHOD", method)).result.clauses
+    assert clauses["provoke/code"].verdict == "passed"
+
+
+def test_other_requests_of_the_server_are_refused(tmp_path: Path) -> None:
+    """A request of a server without a reply gets an error, so that the server does not wait."""
+    text = ASKING.replace("METHOD", "roots/list").replace(
+        "{isbn: roots/list}", "{isbn: elicitation/create}"
+    )
+    found = judged(tmp_path, "streams", "none", text).result.findings
+    assert any("unheard" in one.finding.message for one in found)
+
+
+def test_replies_declare_the_capabilities(tmp_path: Path) -> None:
+    """A session declares to the server the requests that the file answers."""
+    both = "{elicitation/create: {action: decline}, sampling/createMessage: {}, roots/list: {}}"
+    text = ASKING.replace("{METHOD: {action: decline, roots: []}}", both)
+    text = text.replace("METHOD", "elicitation/create")
+    clauses = judged(tmp_path, "streams", "shy", text).result.clauses
+    assert clauses["provoke/code"].verdict == "passed"
+
+
+@pytest.mark.parametrize(
+    ("session", "words"),
+    [
+        ("{start: [{request: hello}]}", "`start` of a session belongs to JSON-RPC"),
+        ("[{request: hello}]", "`start` of a session belongs to JSON-RPC"),
+        ("{replies: {tools/call: {}}}", "has no request `tools/call` for its client"),
+        ("{replies: {roots/list: []}}", "is a mapping"),
+    ],
+)
+def test_what_no_session_of_mcp_has_is_refused(tmp_path: Path, session: str, words: str) -> None:
+    """MCP has its own handshake, and few requests of a server; the file check says so."""
+    text = f"taxonomy: t.yaml\ntarget: {{mcp: [server]}}\nsession: {session}\n"
+    (tmp_path / "c.yaml").write_text(text)
+    found = read_config(str(tmp_path / "c.yaml"), {}).diagnostics
+    assert any(words in each.message for each in found), found

@@ -587,7 +587,8 @@ _SESSION = Record(
         ),
         "replies": Key(
             Named(Anything()),
-            "The results of the requests of the service itself, by method. Others are refused.",
+            "The results of the requests of the service itself, by method. Others are refused. MCP "
+            "has `elicitation/create`, `sampling/createMessage` and `roots/list`.",
         ),
         "end": Key(
             Either((_ENDING, Many(_ENDING, 1))),

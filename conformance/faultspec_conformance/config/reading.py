@@ -356,7 +356,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
             for name, path in child_mapping(data, "sinks").items()
         },
         session=read_session(context, data["session"])
-        if "session" in data and context.transport == "stdio"
+        if "session" in data and context.transport in ("stdio", "mcp")
         else SessionConfig(),
         secrets=tuple(  # last: reading the others finds them
             dict.fromkeys((*context.secrets, *find_environment_secrets(context.environment)))
@@ -383,6 +383,10 @@ def _read_transport(context: ReadingContext, where: Node) -> Transport:
     return next(iter((*named, *lost)), "http")
 
 
+#: The requests of MCP that a server sends, and a configuration may answer.
+_ASKED_BY_SERVERS = ("elicitation/create", "sampling/createMessage", "roots/list")
+
+
 def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> None:
     """Report keys that belong to another transport."""
     transport = context.transport
@@ -397,12 +401,13 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
         hint = "over HTTP, write `resources`; the OpenAPI document names the other calls"
         report(("calls",), "`calls` belongs to JSON-RPC and MCP", hint)
     for key, holder, own, services in (
-        ("session", data, "stdio", "services on standard streams"),
         ("framing", where, "stdio", "services on standard streams"),
         ("revision", where, "mcp", "MCP servers"),
     ):
         if transport != own and key in holder:
             report((key,) if holder is data else ("target", key), f"`{key}` belongs to {services}")
+    if transport != "stdio" and "session" in data:
+        _report_session(context, data["session"], where)
     if "command" in where and isinstance(where.get(transport), list):
         line = f"`command` starts a service at an address; `{transport}` is a command itself"
         report(("target", "command"), line)
@@ -410,10 +415,47 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
         for place in _keys_of_http(data, where):
             report(place, f"`{place[-1]}` belongs to services over HTTP")
     if transport == "stdio":
-        for name, node in children(data, "identities"):
-            if isinstance(node, dict) and "headers" in node:
-                place = ("identities", name, "headers")
-                report(place, "a service on standard streams receives no headers", "remove them")
+        for name in _identities_with_headers(data):
+            place = ("identities", name, "headers")
+            report(place, "a service on standard streams receives no headers", "remove them")
+
+
+def _identities_with_headers(data: Node) -> Iterator[str]:
+    for name, node in children(data, "identities"):
+        if isinstance(node, dict) and "headers" in node:
+            yield name
+
+
+def _report_session(context: ReadingContext, session: object, where: Node) -> None:
+    """Report a session of a service that has none; one over MCP has replies alone."""
+    place: Place = ("session",)
+    if context.transport != "mcp":
+        message = "`session` belongs to services on standard streams and to MCP servers"
+        context.report("misplaced-key", place, message, hint="remove the key")
+        return
+    keys = session if isinstance(session, dict) else {"start": session}
+    for key in (name for name in ("start", "end") if name in keys):
+        message = f"`{key}` of a session belongs to JSON-RPC on standard streams"
+        at = (*place, key) if isinstance(session, dict) else place
+        hint = "remove it: MCP has a handshake of its own"
+        context.report("misplaced-key", at, message, hint=hint)
+    if "replies" not in keys:
+        return
+    if where.get("revision") == "2026-07-28":
+        message = "servers of revision 2026-07-28 send no requests of their own"
+        context.report("misplaced-key", (*place, "replies"), message, hint="remove the key")
+    for method, result in children(cast(Node, keys), "replies"):
+        at = (*place, "replies", method)
+        if method not in _ASKED_BY_SERVERS:
+            message = f"an MCP server has no request `{method}` for its client"
+            hint = f"its requests are {', '.join(_ASKED_BY_SERVERS)}"
+            context.report("unknown-name", at, message, hint=hint)
+        elif not isinstance(result, dict):
+            message, hint = (
+                "the result of a request of MCP is a mapping",
+                "such as {action: decline}",
+            )
+            context.report("bad-value", at, message, key=False, hint=hint)
 
 
 def _keys_of_http(data: Node, where: Node) -> Iterator[Place]:

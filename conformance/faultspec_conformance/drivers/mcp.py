@@ -30,7 +30,13 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
-from mcp.types import CONNECTION_CLOSED, CallToolRequest, CallToolRequestParams
+from mcp.types import (
+    CONNECTION_CLOSED,
+    METHOD_NOT_FOUND,
+    CallToolRequest,
+    CallToolRequestParams,
+    ErrorData,
+)
 from mcp.types import Request as McpRequest
 from pydantic import TypeAdapter, ValidationError
 
@@ -81,6 +87,13 @@ PROTOCOL_METHODS = frozenset(
 )
 """Methods that are called as they are. Every other name is that of a tool."""
 
+#: The callbacks of the library for requests of a server.
+_CALLBACKS = {
+    "elicitation/create": "elicitation_callback",
+    "sampling/createMessage": "sampling_callback",
+    "roots/list": "list_roots_callback",
+}
+
 Command = tuple[str, ...]
 """The words of a command that starts a server."""
 
@@ -112,7 +125,8 @@ class McpDriver(Driver):
     its own; each session of a command has a process of its own. Entering starts the first process,
     and may raise OSError. ``revision``: the newest of the specification that it offers.
     ``spoken``: the one that the server has chosen; None before the first session. ``logs``: each
-    session asks for all log messages of the server.
+    session asks for all log messages of the server. ``replies``: the results of its own requests,
+    by method, for which each session declares capabilities.
     """
 
     def __init__(
@@ -123,6 +137,7 @@ class McpDriver(Driver):
         cwd: str | None = None,
         revision: Revision = "2025-11-25",
         logs: bool = False,
+        replies: Mapping[str, object] | None = None,
         **timing: Unpack[Timing],
     ) -> None:
         super().__init__(limits, **timing)
@@ -130,6 +145,7 @@ class McpDriver(Driver):
         self._cwd = cwd
         self._revision = revision
         self._logs = logs
+        self._replies = dict(replies or {})
         self._unprompted = UnpromptedMessages()
         self.spoken: str | None = None
         self._processes: list[PipedProcess] = []
@@ -351,20 +367,31 @@ class McpDriver(Driver):
                     event_hooks={"response": [_limit_body]},
                 )
                 await stack.enter_async_context(http)
-                transport = overhear(streamable_http_client(server, http_client=http), self._hear)
+                transport = overhear(
+                    streamable_http_client(server, http_client=http), self._hear, self._replies
+                )
             elif isinstance(server, PipedProcess):
-                transport = overhear(open_streams(server), self._hear)
+                transport = overhear(open_streams(server), self._hear, self._replies)
             client = Client(
                 transport,
                 mode="legacy" if self._revision == "2025-11-25" else self._revision,
                 cache=None,
                 read_timeout_seconds=seconds,
                 log_level="debug" if self._logs else None,
+                **self._capabilities(),
             )
             await stack.enter_async_context(client)
             if self._logs and self._revision == "2025-11-25":
                 await _ask_for_logs(client)
             yield client
+
+    def _capabilities(self) -> dict[str, Any]:
+        """The callbacks for which the library declares that requests of the server are answered,
+        which `overhear` does.
+        """
+        return {
+            name: _answered_before for method, name in _CALLBACKS.items() if method in self._replies
+        }
 
     def _transport_server(self) -> str | PipedProcess | Local:
         """The server of the next session: of a command, a process of its own."""
@@ -412,6 +439,11 @@ class McpDriver(Driver):
 def _leave(entered: AbstractContextManager[object]) -> None:
     with suppress(Exception, CancelledError):  # the server may be gone
         entered.__exit__(None, None, None)
+
+
+async def _answered_before(*request: object) -> ErrorData:
+    """The result of a request that did not come through our streams."""
+    return ErrorData(code=METHOD_NOT_FOUND, message="the conformance suite has no such method")
 
 
 async def _ask_for_logs(client: Client) -> None:

@@ -3,7 +3,7 @@ pipes, which bound what is read and end the process with its children; over any 
 server sends besides answers.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -67,19 +67,31 @@ def _parse(body: bytes) -> SessionMessage | Exception:
 
 @asynccontextmanager
 async def overhear(
-    transport: Transport, hear: Callable[[bytes], None]
+    transport: Transport, hear: Callable[[bytes], None], replies: Mapping[str, object]
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """The streams of a transport. ``hear`` gets what the server sends besides answers."""
+    """The streams of a transport. ``hear`` gets what the server sends besides answers. ``replies``:
+    the results of its requests, by method; the library answers the others.
+    """
     async with transport as (read, write):
-        yield _OverheardStream(read, hear), write
+        yield _OverheardStream(read, write, hear, replies), write
 
 
 class _OverheardStream:
-    """A stream of messages, whose notifications and requests are also handed to ``hear``."""
+    """A stream of messages, whose notifications and requests are also handed to ``hear``. Requests
+    with a reply are answered here.
+    """
 
-    def __init__(self, stream: Any, hear: Callable[[bytes], None]) -> None:
+    def __init__(
+        self,
+        stream: Any,
+        answers: Any,
+        hear: Callable[[bytes], None],
+        replies: Mapping[str, object],
+    ) -> None:
         self._stream = stream
+        self._answers = answers
         self._hear = hear
+        self._replies = replies
 
     @property
     def last_context(self) -> object:
@@ -87,20 +99,32 @@ class _OverheardStream:
         return getattr(self._stream, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message."""
-        return self._note(await self._stream.receive())
+        """The next message that is for the library."""
+        while True:
+            received: SessionMessage | Exception = await self._stream.receive()
+            if not await self._take(received):
+                return received
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
-        return self._note(await self._stream.__anext__())
+        while True:
+            received: SessionMessage | Exception = await self._stream.__anext__()
+            if not await self._take(received):
+                return received
 
-    def _note(self, received: SessionMessage | Exception) -> SessionMessage | Exception:
+    async def _take(self, received: SessionMessage | Exception) -> bool:
+        """Hand a message of the server to ``hear``; return whether it was answered."""
         message = None if isinstance(received, Exception) else received.message
         if isinstance(message, JSONRPCNotification | JSONRPCRequest):
             self._hear(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
-        return received
+        if not isinstance(message, JSONRPCRequest) or message.method not in self._replies:
+            return False
+        body = {"jsonrpc": "2.0", "id": message.id, "result": self._replies[message.method]}
+        answer = jsonrpc_message_adapter.validate_python(body, by_name=False)
+        await self._answers.send(SessionMessage(answer))
+        return True
 
     async def aclose(self) -> None:
         """Close the stream."""

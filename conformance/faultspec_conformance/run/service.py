@@ -444,6 +444,7 @@ def create_driver(target: ServiceConfig, *, logs: bool = False) -> "Peer | McpDr
         cwd=target.directory,
         revision=target.revision,
         logs=logs,
+        replies=target.session.replies,
     )
 
 
