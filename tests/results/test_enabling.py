@@ -242,6 +242,11 @@ IDLE = [
         "resources",
     ),
     ("preconditions/recovers", READ_ONLY, "limits:"),
+    (
+        "code/language",
+        "needed: An error with one `Content-Language`, in which its code has a message.",
+        "provoke: {a: {request: GET /path, headers: {Accept-Language: ",
+    ),
     ("details/schema", "needed: An error with details and a declared code.", "provoke: {a: "),
 ]
 

@@ -97,6 +97,9 @@ _BY_ADDRESS: Mapping[str, str | None] = {
     "service/no-crash": None,
     "fault/recovers": "faults: {header: X-Fault, values: [CODE]}",
     "provoke/expected": _EXPECTED,
+    "code/language": (
+        "provoke: {CODE: {request: GET /path, headers: {Accept-Language: 'de, en;q=0.5'}}}"
+    ),
     "document/sequences": "sweep: {requests: 300}",
     "document/": None,
     "framework/large-head": None,
