@@ -257,6 +257,54 @@ def test_members_may_be_unique_only_together(refuses: str, clauses: list[str]) -
     assert failures(resources.duplicates(session)) == clauses
 
 
+NAMES = """
+faultspec: 1
+taxonomy: {name: house, version: 1.0.0, title: House, owner: nobody}
+envelopes: {error: {media_type: application/json, shape: {code: $code, details?: $details}}}
+surfaces:
+  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+detail_keys:
+  existing: {type: string, summary: Its id, refers_to: resource}
+codes:
+  absent: {summary: Not there, http: [404, 405], retriable: false}
+  taken: {summary: It exists, http: 409, retriable: false, details: {existing: {}}}
+"""
+
+
+@pytest.mark.parametrize("names", ["the right one", "the first one"])
+def test_each_conflict_names_what_exists(names: str) -> None:
+    """The id in a conflict is that of the resource with the value, also if it is not the first of
+    the service.
+    """
+    things: dict[str, dict[str, Any]] = {}
+
+    def script(request: Request) -> Response:
+        key = request.target.removeprefix("/v1/things").strip("/")
+        if key and key not in things:
+            return answer(404, {"code": "absent"})
+        if request.method == "GET":
+            return answer(200, things[key] if key else [*things.values()])
+        body = json.loads(request.body)
+        same = next((one for one in things.values() if one["name"] == body["name"]), None)
+        if same is not None:
+            first = next(iter(things))
+            existing = first if names == "the first one" else same["id"]
+            return answer(409, {"code": "taken", "details": {"existing": existing}})
+        key = f"thing-{len(things) + 1:08}"
+        things[key] = {"id": key, **body}
+        return answer(201, things[key])
+
+    thing = ResourceConfig(
+        "thing", create=THING.create, read=THING.read, id="/id", unique=("name",)
+    )
+    config = ServiceConfig(resources={"thing": thing}, limits=Limits(writes=True))
+    session = http_session(script, NAMES, config)
+    session.turn = session.kinds
+    list(resources.fixtures(session))
+    found = set(failures(resources.duplicates(session)))
+    assert found == (set() if names == "the right one" else {"duplicates/existing-id"})
+
+
 @pytest.mark.parametrize("cut", [None, "is longer than 65536 bytes"])
 def test_a_refusal_whose_body_was_cut_decides_nothing(cut: str | None) -> None:
     """The form of what was not read is unknown."""

@@ -179,6 +179,10 @@ def _create_at_once(session: HttpSession, kind: ResourceKind) -> Iterator[Outcom
             return
     if good:
         yield passed(_CONCURRENT)
+        winner = replace(first, creation=good[0], id=next(iter(found)), body=body)
+        refused = [one for one in answers if one.code in _conflicts(session, kind)]
+        for answer in refused if len(good) == 1 else ():
+            yield from _check_named(session, kind, winner, answer)
     else:
         yield not_exercised(_CONCURRENT, f"the service answered {answers[0]} to {what}")
 
