@@ -37,6 +37,7 @@ CAR = {
         "owner": TEXT,
         "note": {"type": ["string", "null"]},
         "colour": {"type": "string", "enum": ["red", "blue"]},
+        "extras": {"type": "array", "items": {"type": "string", "enum": ["radio", "hook", "roof"]}},
         "doors": {"type": "integer", "minimum": 2, "maximum": 5, "default": 5},
     },
 }
@@ -53,7 +54,13 @@ DOCUMENT: dict[str, Any] = {
         },
     },
 }
-NEW = {"plate": "${unique}", "owner": "first ${unique}", "note": "note ${unique}", "doors": 4}
+NEW = {
+    "plate": "${unique}",
+    "owner": "first ${unique}",
+    "note": "note ${unique}",
+    "doors": 4,
+    "extras": ["radio"],
+}
 
 
 class Garage:
@@ -112,6 +119,14 @@ class Garage:
             return answer(500, {"code": "broken"})
         if self.sin == "patch-clears-note" and "note" not in body:
             after["note"] = None
+        if self.sin == "patch-clears-extras" and "extras" not in body:
+            after["extras"] = []
+        if self.sin == "patch-sets-extras":
+            after["extras"] = ["radio"]
+        if self.sin == "patch-adds-extras":
+            after["extras"] = [
+                *{**dict.fromkeys(before["extras"]), **dict.fromkeys(after["extras"])}
+            ]
         if self.sin == "patch-resets-doors":
             after["doors"] = body.get("doors", 5)
         if self.sin == "ignores-null" and body.get("note", "") is None:
@@ -171,6 +186,8 @@ def test_a_behaving_service_passes() -> None:
     [
         ("patch-clears-note", "writes/updated"),
         ("patch-resets-doors", "writes/updated"),
+        ("patch-clears-extras", "writes/updated"),
+        ("patch-sets-extras", "writes/updated"),
         ("ignores-null", "writes/updated"),
         ("keeps-note", "writes/updated"),
         ("keeps-doors", "writes/updated"),
@@ -189,6 +206,11 @@ def test_a_wrong_effect_is_found(sin: str, clause: str) -> None:
     of a deleted car is there, and `Location` leads to the new car.
     """
     assert judged(sin)[0] == {clause}
+
+
+def test_a_list_may_grow() -> None:
+    """A service that adds to a list in place of replacing it loses nothing."""
+    assert judged("patch-adds-extras")[0] == set()
 
 
 def test_a_value_in_place_of_null_is_stored() -> None:

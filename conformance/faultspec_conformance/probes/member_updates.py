@@ -38,7 +38,7 @@ _UPDATED, _STALE = "writes/updated", "preconditions/stale"
 _STATES = re.compile(r"stat(e|us)|phase|stage|step|progress", re.IGNORECASE)
 
 #: Members that are updated alone, and members that are set to null.
-_MEMBERS, _NULLS = 5, 2
+_MEMBERS, _NULLS = 6, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,11 @@ class MemberUpdates:
             if not is_text_or_number(fresh) or fresh in (old, self._default(name)):
                 another = self._another_value(name, documented.get(name), old)
                 fresh = fresh if another is None else another
-            if is_text_or_number(fresh) and not is_masked(old) and not is_equal_value(fresh, old):
+            if (
+                (is_text_or_number(fresh) or isinstance(fresh, list))
+                and not is_masked(old)
+                and not is_equal_value(fresh, old)
+            ):
                 yield name, fresh
 
     def _default(self, name: str) -> object:
@@ -160,6 +164,12 @@ class MemberUpdates:
             others = [one for one in choices if one not in (old, None)]
             unusual = (one for one in others if one != self._default(name))
             return next(unusual, next(iter(others), None))
+        if isinstance(old, list):
+            unlike = sampling.only_branch(source.document, node.get("items") or {}).get("enum")
+            several = isinstance(node.get("minItems"), int) and node["minItems"] > 1
+            # A service that adds to a list shows the new item too.
+            one = next((it for it in unlike or () if it not in old), None)
+            return None if several or one is None else [one]
         if sampling.kind(node) in ("integer", "number") and isinstance(old, int):
             low, high = node.get("minimum"), node.get("maximum")
             up = not isinstance(high, int | float) or old + 1 <= high
@@ -307,8 +317,11 @@ class MemberUpdates:
         return next((name for name in names if self._is_lost(name, shown, now)), None)
 
     def _is_lost(self, name: str, shown: Mapping[str, object], now: Mapping[str, object]) -> bool:
-        """Whether a member had a value, and is empty or has its default."""
+        """Whether a member had a value, and is empty, has its default, or lacks an item."""
         old, new = shown.get(name), now.get(name)
+        if isinstance(old, list) and all(map(is_text_or_number, old)):
+            kept = new if isinstance(new, list) else [] if new is None else old
+            return any(item not in kept for item in old)
         if is_text_or_number(old) and old != "" and new in (None, ""):
             return True
         default = self._default(name)
