@@ -390,7 +390,7 @@ class McpDriver(Driver):
         which `overhear` does.
         """
         return {
-            name: _answered_before for method, name in _CALLBACKS.items() if method in self._replies
+            name: _refuse_request for method, name in _CALLBACKS.items() if method in self._replies
         }
 
     def _transport_server(self) -> str | PipedProcess | Local:
@@ -441,7 +441,7 @@ def _leave(entered: AbstractContextManager[object]) -> None:
         entered.__exit__(None, None, None)
 
 
-async def _answered_before(*request: object) -> ErrorData:
+async def _refuse_request(*request: object) -> ErrorData:
     """The result of a request that did not come through our streams."""
     return ErrorData(code=METHOD_NOT_FOUND, message="the conformance suite has no such method")
 
