@@ -96,6 +96,7 @@ def concealment(folder: Path, *sins: str) -> Report:
         "paths": {
             "/crates": {"post": {"responses": {"201": {"description": "made"}}}},
             "/crates/{name}": {"parameters": [name], "get": success},
+            "/seals/{name}": {"parameters": [name], "get": success},
             **{path: {"get": success} for path in ("/ledger", "/log", "/catalogue")},
         },
     }
@@ -140,3 +141,10 @@ def test_an_id_that_every_tenant_may_read_is_not_private(tmp_path: Path) -> None
     resource itself.
     """
     assert "GET /ledger" not in revealing(concealment(tmp_path, "crates-of-all"))
+
+
+def test_a_kind_that_nothing_creates_is_named_as_left_out(tmp_path: Path) -> None:
+    """The clause passes for what could be made, and says of which kind nothing could."""
+    clause = concealment(tmp_path).result.clauses["tenancy/concealed"]
+    assert clause.verdict == "passed"
+    assert "no operation is known that creates `seal`" in clause.not_exercised

@@ -104,6 +104,8 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
     for kind in session.turn:
         resource = session.knowledge.created.get(kind.name)
         if resource is None:
+            if kind.item is not None:
+                yield not_exercised(_CLAUSE, _reason_left_out(kind))
             continue
         stranger = session.stranger(resource.owner)
         if stranger is None:
@@ -123,6 +125,13 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
         yield not_exercised(_CLAUSE, "no resource could be made for another tenant to ask for")
     elif session.kinds[0] in session.turn:
         yield from check_reads(session, *asked)
+
+
+def _reason_left_out(kind: ResourceKind) -> str:
+    """Return why no other tenant asks for an item of a kind."""
+    if kind.operation("create") is None:
+        return f"no operation is known that creates `{kind.name}`"
+    return f"no resource could be made of `{kind.name}`"
 
 
 def _other_owners(session: HttpSession, rule: Concealment) -> Iterator[ProbeResult]:
