@@ -136,7 +136,9 @@ def of_codes() -> Iterator[Exchange]:
     yield http("/api/x", 418, {"code": "teapot"})
     yield http("/loose", 418, {"code": "free"})
     yield http("/api/x", 404, {"code": "unheard-of"})
-    for text in (TRACE, "SELECT name FROM users WHERE id = 1", "zeus-17", "/srv/app/x.py"):
+    personal = ("ada@lovelace.org", "DE89 3704 0044 0532 0130 00")
+    query = "SELECT name FROM users WHERE id = 1"
+    for text in (TRACE, query, "zeus-17", "/srv/app/x.py", *personal):
         body = {"code": "foreign", "details": {"text": text}}
         yield http("/api/x", 502, body)
     forbidden = (Canary("tenant", "tenant-seven"), Canary("value", "planted-value"))

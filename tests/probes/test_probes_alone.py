@@ -353,15 +353,26 @@ class ScriptedTools(Driver):
 
     protocol_methods = frozenset[str]()
     spoken = strays = None
+    hears = False
 
     def close(self) -> None:
         """Do nothing."""
+
+    def take_unprompted(self) -> tuple[tuple[bytes, ...], int]:
+        """Return no message."""
+        return (), 0
 
     def begin(self) -> None:
         """Do nothing: no call has a state."""
 
     def call(
-        self, tool: str, arguments: object, headers: object, *, harmless: bool = False
+        self,
+        tool: str,
+        arguments: object,
+        headers: object,
+        *,
+        harmless: bool = False,
+        patience: float | None = None,
     ) -> ToolAnswer:
         """Answer with an error of the tool."""
         text = {"type": "text", "text": json.dumps({"code": "absent"})}

@@ -118,8 +118,8 @@ def _error_of(
 
 
 class _Packed:
-    """A body of urllib3 for ``iter_content``: cut as it comes, since one that unpacks to
-    nothing could be read for ever. One that is cut is not unpacked.
+    """A body of urllib3 for ``iter_content``: cut as it comes, since one that unpacks
+    to nothing could be read for ever. One that is cut is not unpacked.
     """
 
     def __init__(self, raw: Any) -> None:
