@@ -32,7 +32,7 @@ _ACCEPT, _MEDIA_TYPE = "framework/not-acceptable", "framework/media-type"
 _OF_MEDIA = frozenset({406, 415})
 
 #: Requests with bodies of foreign media types, of the operations together.
-_FOREIGN_BODIES = 60
+_FOREIGN_BODIES = 24
 
 _FORM = "application/x-www-form-urlencoded"
 
