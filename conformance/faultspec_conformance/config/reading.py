@@ -71,7 +71,7 @@ from faultspec_conformance.config.recipes import (
     read_session,
 )
 from faultspec_conformance.config.requests import check_new_values, read_call, read_request_line
-from faultspec_conformance.drivers import Framing, Limits, Revision
+from faultspec_conformance.drivers import SERVER_REQUESTS, Framing, Limits, Revision
 
 _TRANSPORTS: tuple[Transport, ...] = ("http", "jsonrpc", "stdio", "mcp")
 
@@ -383,10 +383,6 @@ def _read_transport(context: ReadingContext, where: Node) -> Transport:
     return next(iter((*named, *lost)), "http")
 
 
-#: The requests of MCP that a server sends, and a configuration may answer.
-_ASKED_BY_SERVERS = ("elicitation/create", "sampling/createMessage", "roots/list")
-
-
 def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> None:
     """Report keys that belong to another transport."""
     transport = context.transport
@@ -446,9 +442,9 @@ def _report_session(context: ReadingContext, session: object, where: Node) -> No
         context.report("misplaced-key", (*place, "replies"), message, hint="remove the key")
     for method, result in children(cast(Node, keys), "replies"):
         at = (*place, "replies", method)
-        if method not in _ASKED_BY_SERVERS:
+        if method not in SERVER_REQUESTS:
             message = f"an MCP server has no request `{method}` for its client"
-            hint = f"its requests are {', '.join(_ASKED_BY_SERVERS)}"
+            hint = f"its requests are {', '.join(SERVER_REQUESTS)}"
             context.report("unknown-name", at, message, hint=hint)
         elif not isinstance(result, dict):
             message, hint = (

@@ -42,6 +42,9 @@ Revision = Literal["2025-11-25", "2026-07-28"]
 its handshake.
 """
 
+SERVER_REQUESTS = ("elicitation/create", "sampling/createMessage", "roots/list")
+"""The requests of MCP that a server sends, and a configuration may answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:

@@ -45,6 +45,7 @@ from faultspec.exchange.model import Headers, Request, Response
 from faultspec_conformance.drivers import (
     ALL_BODIES,
     BODY_LIMIT,
+    SERVER_REQUESTS,
     Driver,
     Limits,
     NoAnswer,
@@ -88,11 +89,13 @@ PROTOCOL_METHODS = frozenset(
 """Methods that are called as they are. Every other name is that of a tool."""
 
 #: The callbacks of the library for requests of a server.
-_CALLBACKS = {
-    "elicitation/create": "elicitation_callback",
-    "sampling/createMessage": "sampling_callback",
-    "roots/list": "list_roots_callback",
-}
+_CALLBACKS = dict(
+    zip(
+        SERVER_REQUESTS,
+        ("elicitation_callback", "sampling_callback", "list_roots_callback"),
+        strict=True,
+    )
+)
 
 Command = tuple[str, ...]
 """The words of a command that starts a server."""

@@ -3,7 +3,7 @@ pipes, which bound what is read and end the process with its children; over any 
 server sends besides answers.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -100,19 +100,21 @@ class _OverheardStream:
 
     async def receive(self) -> SessionMessage | Exception:
         """The next message that is for the library."""
-        while True:
-            received: SessionMessage | Exception = await self._stream.receive()
-            if not await self._take(received):
-                return received
+        return await self._next(self._stream.receive)
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
-        while True:
-            received: SessionMessage | Exception = await self._stream.__anext__()
-            if not await self._take(received):
-                return received
+        return await self._next(self._stream.__anext__)
+
+    async def _next(
+        self, receive: Callable[[], Awaitable[SessionMessage | Exception]]
+    ) -> SessionMessage | Exception:
+        received = await receive()
+        while await self._take(received):
+            received = await receive()
+        return received
 
     async def _take(self, received: SessionMessage | Exception) -> bool:
         """Hand a message of the server to ``hear``; return whether it was answered."""

@@ -16,8 +16,8 @@ _CLASSES: Mapping[str, tuple[int, str, str, str]] = {
     "5xx": (500, "internal_error", "The service failed", "What breaks"),
 }
 
-#: The statuses by which frameworks refuse by themselves: bad input, unknown routes and methods, and
-#: long bodies. The new code of the class keeps them.
+#: The statuses by which frameworks refuse unknown routes and methods, and long bodies. A new code
+#: for what they refuse keeps them.
 _BARE = (404, 405, 413)
 
 #: Names of codes that say no more than that something is refused, or is broken.

@@ -106,9 +106,14 @@ def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
 
 
 def _call_as_nobody(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
-    spec = replace(ordinary_request(session, operation), identity=_anonymous_caller(session))
-    answer = session.call(replace(spec, trigger=_AS_NOBODY))
+    answer = session.call(_request_of_nobody(session, operation))
     yield _check_401(session, answer, operation, _AS_NOBODY, clause=_MISSING)
+
+
+def _request_of_nobody(session: HttpSession, operation: ServiceOperation) -> RequestSpec:
+    """Return an ordinary request without credentials."""
+    spec = ordinary_request(session, operation)
+    return replace(spec, identity=_anonymous_caller(session), trigger=_AS_NOBODY)
 
 
 def wrong_input_without_credentials(session: HttpSession) -> Iterator[ProbeResult]:
@@ -126,7 +131,7 @@ def wrong_input_without_credentials(session: HttpSession) -> Iterator[ProbeResul
 
 def _wrong_request(session: HttpSession, operation: ServiceOperation) -> RequestSpec | None:
     """Return a request with wrong input; None if the operation has no input that may be wrong."""
-    spec, whats = ordinary_request(session, operation), []
+    spec, whats = _request_of_nobody(session, operation), []
     if operation.placeholders:
         last = operation.placeholders[-1]
         absent = absent_value(session, operation, last)
@@ -137,7 +142,7 @@ def _wrong_request(session: HttpSession, operation: ServiceOperation) -> Request
         spec = replace(spec, body=violation.body)
         whats.append(violation.what)
     what = f"{_AS_NOBODY} and with {' and '.join(whats)}"
-    return replace(spec, identity=_anonymous_caller(session), trigger=what) if whats else None
+    return replace(spec, trigger=what) if whats else None
 
 
 def _call_wrongly(
@@ -151,8 +156,7 @@ def _call_wrongly(
     if not about_input or answer.code in session.contract.codes_for(401):
         yield _check_401(session, answer, operation, spec.trigger, clause=_MISSING)
         return
-    sound = replace(ordinary_request(session, operation), identity=spec.identity)
-    refused = session.call(replace(sound, trigger=_AS_NOBODY))
+    refused = session.call(_request_of_nobody(session, operation))
     line = f"the service answered {answer} to {operation.name} {spec.trigger}"
     if refused.status == 401:
         message = f"{line}; expected 401, as with sound input"

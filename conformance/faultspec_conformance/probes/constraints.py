@@ -41,7 +41,7 @@ _REQUESTS, _OF_ONE = 120, 24
 _LOWER = frozenset({"minLength", "minimum"})
 
 #: Constraints that an unknown member breaks. A refusal may name what it would have in its place.
-_CLOSED = frozenset({"additionalProperties", "unevaluatedProperties"})
+_CLOSED = frozenset(sampling.CLOSING)
 
 #: Constraints that a wrong text breaks.
 _TEXTS = frozenset({"maxLength", "pattern", "enum", *_CLOSED})

@@ -25,6 +25,7 @@ from faultspec_conformance.session.observation import INVALID_INPUT, failed, not
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import FORM
 
 _ACCEPT, _MEDIA_TYPE = "framework/not-acceptable", "framework/media-type"
 
@@ -33,8 +34,6 @@ _OF_MEDIA = frozenset({406, 415})
 
 #: Requests with bodies of foreign media types, of the operations together.
 _FOREIGN_BODIES = 24
-
-_FORM = "application/x-www-form-urlencoded"
 
 _AS_TEXT = "JSON sent as text/plain"
 
@@ -55,11 +54,11 @@ class _ForeignBody:
 #: The likeliest to have a parser of its own first.
 _FOREIGN: tuple[_ForeignBody, ...] = (
     _ForeignBody("XML", "application/xml", b"<faultspec/>"),
-    _ForeignBody("a form", _FORM),
+    _ForeignBody("a form", FORM),
     _ForeignBody("multipart without a boundary", "multipart/form-data", b"--faultspec--\r\n"),
     _ForeignBody("a media type that cannot be read", ";"),
     _ForeignBody("XML that breaks off", "application/xml", b"<faultspec><"),
-    _ForeignBody("a form with broken escapes", _FORM, b"%zz=%&&=%ff"),
+    _ForeignBody("a form with broken escapes", FORM, b"%zz=%&&=%ff"),
     _ForeignBody(
         "multipart that breaks off",
         "multipart/form-data; boundary=faultspec",
@@ -142,7 +141,7 @@ def _send_foreign(
     """Send a body of another media type. A service may read it all the same."""
     what, body = f"{foreign.what} in place of JSON", body_for(session, operation)
     raw = foreign.raw
-    if raw is None and foreign.media_type != _FORM:
+    if raw is None and foreign.media_type != FORM:
         raw = json.dumps({} if body is ABSENT else body).encode()
     spec = replace(request_to(session, operation), content_type=foreign.media_type, trigger=what)
     answer = session.call(replace(spec, body=body, raw=raw))

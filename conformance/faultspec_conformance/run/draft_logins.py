@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec_conformance.session import sampling
+from faultspec_conformance.session.resources import FORM
 
 #: The last segments of paths that give out credentials.
 _PATHS = re.compile(
@@ -27,7 +28,6 @@ _SECRETS = ("password", "passwd", "passphrase", "pwd", "clientsecret", "secret")
 #: Names of the members with a token, the likeliest first, without case and punctuation.
 _TOKENS = ("accesstoken", "token", "authtoken", "sessiontoken", "bearertoken", "jwt", "idtoken")
 
-_FORM = "application/x-www-form-urlencoded"
 
 #: The place of a token (RFC 6749, 5.1), if the document does not describe the answer.
 _USUAL = "/access_token"
@@ -60,7 +60,7 @@ class DraftedLogin:
         }
         request = f"request: {json.dumps('POST ' + self.path)}"
         if self.form:
-            request += f", headers: {{Content-Type: {_FORM}}}"
+            request += f", headers: {{Content-Type: {FORM}}}"
         sent = f"body: {json.dumps(body, ensure_ascii=False)}"
         return f"{{{request}, {sent}, save: {{token: {self.token}}}}}"
 

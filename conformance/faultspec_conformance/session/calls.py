@@ -183,7 +183,7 @@ class CallSession(Session):
         """The end of what the service wrote beside messages, if the suite started it."""
         if self.started is not None:
             return self.started.output_text()
-        return self.driver.output_text()
+        return Session.output_text(self)
 
     @property
     def samples(self) -> tuple[SampleCall, ...]:
@@ -782,14 +782,14 @@ def response_outcomes(observation: Observation, ids: tuple[object, ...]) -> list
     """Check that an answer is a response object (section 5) with one of the ids, in JSON that every
     reader reads alike.
     """
-    body, clause = observation.json, "rpc/response"
+    strict, clause = read(observation.exchange.response.body), "rpc/response"
+    body = strict.value if strict.problem is None else observation.json
 
     def fail(message: str, pointer: str | None = None) -> list[Outcome]:
         return [failed(clause, message, observation, pointer=pointer)]
 
-    problem = read(observation.exchange.response.body).problem
-    if body is not None and problem is not None:
-        return fail(f"the answer {problem}")
+    if body is not None and strict.problem is not None:
+        return fail(f"the answer {strict.problem}")
     if not isinstance(body, dict):
         status = observation.header(":status")
         suffix = f" (HTTP status {status})" if status is not None else ""

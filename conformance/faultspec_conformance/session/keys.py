@@ -74,10 +74,9 @@ def _forbids_key(session: HttpSession, operation: ServiceOperation) -> bool:
     node: object = operation.body.schema
     for name in steps(rule.key.at):
         merged = sampling.merge_all_of(session.description.document, node)
-        closed = (merged.get("additionalProperties"), merged.get("unevaluatedProperties"))
         members = sampling.properties_of(merged)
         if name not in members:
-            return False in closed and not merged.get("patternProperties")
+            return sampling.closing_keyword(merged) is not None
         node = members[name]
     return False
 

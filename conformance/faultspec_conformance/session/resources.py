@@ -280,6 +280,10 @@ def path_of(template: str, values: Mapping[str, object]) -> str:
     return re.sub(r"{([^{}]+)}", fill, template)
 
 
+FORM = "application/x-www-form-urlencoded"
+"""The media type of a form."""
+
+
 def content_type(operation: ServiceOperation) -> str:
     """Return the media type for the body of an operation: JSON if it accepts that, or a form."""
     if operation.body is None:
@@ -289,7 +293,7 @@ def content_type(operation: ServiceOperation) -> str:
 
 def is_form(media_type: str) -> bool:
     """Whether it is the media type of a form."""
-    return media_type.partition(";")[0].strip().lower() == "application/x-www-form-urlencoded"
+    return media_type.partition(";")[0].strip().lower() == FORM
 
 
 def is_json_write(operation: ServiceOperation) -> bool:

@@ -11,7 +11,9 @@ from faultspec_conformance.session.sampling.constraints import (
 from faultspec_conformance.session.sampling.identifiers import other_identifier, scramble
 from faultspec_conformance.session.sampling.patterns import sample_match
 from faultspec_conformance.session.sampling.schemas import (
+    CLOSING,
     allows_null,
+    closing_keyword,
     example_of,
     is_read_only,
     kind,
@@ -41,12 +43,14 @@ from faultspec_conformance.session.sampling.violations import (
 )
 
 __all__ = [
+    "CLOSING",
     "BrokenConstraint",
     "ValueAtBound",
     "ValueSource",
     "Violation",
     "allows_null",
     "broken_constraints",
+    "closing_keyword",
     "example_of",
     "fits_text",
     "free_texts",

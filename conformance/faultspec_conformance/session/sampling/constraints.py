@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from faultspec.openapi.nodes import Json, sequence
 from faultspec_conformance.session.sampling.patterns import compiles, fits
 from faultspec_conformance.session.sampling.schemas import (
+    closing_keyword,
     is_read_only,
     last_within,
     only_branch,
@@ -87,12 +88,10 @@ def _break_inside(
 
 
 def _add_member(node: Json, valid: dict[str, object], mark: str) -> Iterator[BrokenConstraint]:
-    for keyword in ("additionalProperties", "unevaluatedProperties"):
-        closed = node.get(keyword) is False and not node.get("patternProperties")
-        if closed and _UNKNOWN not in {*properties_of(node), *valid}:
-            what = f"a text, a member that the schema does not have (`{keyword}: false`)"
-            yield BrokenConstraint(keyword, what, {**valid, _UNKNOWN: mark}, (_UNKNOWN,))
-            return
+    keyword = closing_keyword(node)
+    if keyword is not None and _UNKNOWN not in {*properties_of(node), *valid}:
+        what = f"a text, a member that the schema does not have (`{keyword}: false`)"
+        yield BrokenConstraint(keyword, what, {**valid, _UNKNOWN: mark}, (_UNKNOWN,))
 
 
 def _broken_list(

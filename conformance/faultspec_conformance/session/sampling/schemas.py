@@ -102,6 +102,17 @@ def properties_of(node: Json) -> Mapping[str, object]:
     return mapping(node.get("properties"))
 
 
+CLOSING = ("additionalProperties", "unevaluatedProperties")
+"""The keywords that forbid members beside those of a schema."""
+
+
+def closing_keyword(node: Json) -> str | None:
+    """The keyword by which an object has no members beside those of its schema; None if it may."""
+    if node.get("patternProperties"):
+        return None
+    return next((keyword for keyword in CLOSING if node.get(keyword) is False), None)
+
+
 def required_names(node: Json) -> tuple[str, ...]:
     """The names of the required members."""
     return tuple(map(str, sequence(node.get("required"))))
