@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from faultspec.runtime import ids
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.sampling.patterns import compiles
+from faultspec_conformance.session.sampling.tokens import seed_tokens
 from support.examples import examples
 
 
@@ -31,6 +32,14 @@ def test_a_circle_of_references_ends() -> None:
     source = sampling.ValueSource(document, Random(1))
     assert isinstance(sampling.sample_value(source, {"$ref": "#/components/schemas/Node"}), dict)
     assert isinstance(sampling.sample_value(source, {"$ref": "#/components/schemas/Loop"}), str)
+
+
+def test_a_token_never_looks_like_a_number() -> None:
+    """Every token has a letter, so each is long enough to be recognised in an answer. Of tokens
+    drawn blindly one in a hundred has digits alone.
+    """
+    source = sampling.ValueSource({}, Random(1), seed_tokens("tokens"))
+    assert not [token for token in (source.token() for _ in range(2000)) if token.isdigit()]
 
 
 SCHEMAS = [

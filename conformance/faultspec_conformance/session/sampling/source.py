@@ -16,5 +16,8 @@ class ValueSource:
     tokens: Tokens = field(default_factory=fresh_tokens)
 
     def token(self) -> str:
-        """Ten characters that no earlier run used."""
-        return self.tokens.hex(5)
+        """Ten hexadecimal digits that no earlier run used. A letter is among them: without one they
+        look like a number, and a part of one stands in answers by chance.
+        """
+        tokens = iter(lambda: self.tokens.hex(5), None)
+        return next(token for token in tokens if not token.isdigit())
