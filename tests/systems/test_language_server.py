@@ -60,8 +60,7 @@ def judge(*sins: str, only: str | None = None, seconds: float = 60.0, **changes:
     target = replace(
         target,
         stdio=(*target.stdio, *sins),
-        limits=replace(target.limits, seconds=seconds),
-        **changes,  # type: ignore[arg-type]  # each test changes other fields
+        **{"limits": replace(target.limits, seconds=seconds), **changes},  # type: ignore[arg-type]  # each test changes other fields
     )
     report = run(target, taxonomy, RunOptions(only=only))
     assert isinstance(report, Report), report
@@ -124,6 +123,16 @@ def test_a_call_that_is_cancelled_into_silence_fails_its_recipe(
     assert failing(report) == {"provoke/code"}
     (found, *_) = report.result.findings
     assert "though the service answered the request after it" in found.finding.message
+
+
+def test_without_writes_each_recipe_says_why_it_was_not_sent() -> None:
+    """A read-only run undoes nothing, so a recipe with steps to undo hides no other one."""
+    _, target = declared()
+    limits = replace(target.limits, writes=False)
+    report = judge(only="provoke/code", limits=limits, recipes=target.recipes[::-1])
+    coverage = report.result.coverage
+    reasons = {code: coverage[code].reason or "" for code in ("busy", "cancelled", "modified")}
+    assert {code for code, why in reasons.items() if "is not sent without" not in why} == set()
 
 
 @pytest.mark.full

@@ -88,7 +88,8 @@ def recipes(session: CallSession) -> Iterator[ProbeResult]:
         saved: dict[str, object] = {}
         results = carry_out(recipe, _provoke_code(session, recipe, saved), _CLAUSE)
         yield from attempt(results, _CLAUSE)
-        yield from attempt(_undo(session, recipe, saved), _CLAUSE)
+        if session.writable:  # without writes, the recipe has changed nothing
+            yield from attempt(_undo(session, recipe, saved), _CLAUSE)
     if used_up:
         yield from attempt(_restart(session), _CLAUSE)
 
