@@ -5,7 +5,7 @@ One resource of each kind is created, updated and deleted, with reads in between
 another probe has sent between two reads are judged by those exchanges.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -19,6 +19,7 @@ from faultspec_conformance.probes.effects import (
     confirmed_members,
     creation_id_is_certain,
     differing_members,
+    emptied_members,
     find_representation,
     is_equal_value,
     is_soft_deletion,
@@ -57,7 +58,9 @@ from faultspec_conformance.session.resources import (
     creation_path,
     is_json_write,
     last_placeholder,
+    names_of,
     path_of,
+    refers_to,
 )
 
 _CREATED, _UPDATED, _DELETED = "writes/created", "writes/updated", "writes/deleted"
@@ -283,6 +286,59 @@ class _Lifetime:
             message += f"`{name}` ({creation}), but a read shows {_quote(value)}"
             evidence = (creation, state)
             yield failed(_CREATED, message, *evidence, pointer=f"/{name}", variant="differs")
+        emptied = self._find_emptied(operation, body, state)
+        if emptied:
+            self.settle()
+            state = self.get()
+            emptied &= self._find_emptied(operation, body, state)
+        for name in sorted(emptied):
+            yield self._lost_value(operation, name, (creation, state))
+
+    def _find_emptied(
+        self, operation: ServiceOperation, sent: Mapping[str, object], read: Observation
+    ) -> set[str]:
+        """Return the members that a write sent and that a read shows as null or empty.
+
+        Left out are choices, members that no answer shows (`writeOnly`, passwords), and those that
+        name another resource.
+        """
+        if not read.ok:
+            return set()
+        document = self.session.description.document
+        schema = operation.body.schema if operation.body is not None else {}
+        properties = sampling.properties_of(sampling.merge_all_of(document, schema))
+        names = set(emptied_members(sent, read)) - self._choices(operation)
+        return {
+            name
+            for name in names
+            if not sampling.is_hidden(sampling.only_branch(document, properties.get(name) or {}))
+        }
+
+    def _lost_value(
+        self, operation: ServiceOperation, name: str, evidence: tuple[Observation, ...]
+    ) -> Outcome:
+        """A value that a write sent and that no read shows. Where the configuration does not
+        have the body, the member may depend on another one.
+        """
+        write = next(one for one in reversed(evidence) if one.exchange.request.method != "GET")
+        message = f"{operation.name} succeeded ({write}), but a read shows no `{name}` of the "
+        message += f"{self.kind.name}, for which it has sent a value"
+        return failed(
+            _CREATED if operation == self.kind.operation("create") else _UPDATED,
+            message,
+            *evidence,
+            level="error" if self._is_configured(operation) else "warning",
+            pointer=f"/{name}",
+            variant="lost",
+        )
+
+    def _is_configured(self, operation: ServiceOperation) -> bool:
+        """Whether the configuration has the body of the operation."""
+        for role in ("create", "update"):
+            call = self.kind.call(role)
+            if call is not None and self.kind.operation(role) == operation:
+                return call.body is not ABSENT
+        return False
 
     def _shown_ids(self, creation: Observation, body: Mapping[str, object]) -> dict[str, object]:
         """Return the members of a creation's answer that have the id by which it is read."""
@@ -474,12 +530,20 @@ class _Lifetime:
             message += "read shows the old one"
             evidence = (before, write, after)
             return failed(_UPDATED, message, *evidence, pointer=f"/{min(lost)}", variant="partly")
+        kept = self._find_kept(operation, new, (shown, now), earlier)
+        if kept:
+            message = f"{name} succeeded ({write}), but `{min(kept)}` of the {kind.name} stays as "
+            message += "it was"
+            evidence = (before, write, after)
+            return failed(_UPDATED, message, *evidence, pointer=f"/{min(kept)}", variant="kept")
+        emptied = self._find_emptied(operation, sent, after)
+        if emptied:
+            return self._lost_value(operation, min(emptied), (before, write, after))
         if operation.method == "PATCH":
             own = {
                 member: value
                 for member, value in shown.items()
-                if isinstance(value, str)
-                and len(value) >= _TELLING
+                if (isinstance(value, list) or (isinstance(value, str) and len(value) >= _TELLING))
                 and member not in sent
                 and value in earlier.get(member, ())
             }
@@ -490,6 +554,28 @@ class _Lifetime:
         if new or filled:
             return passed(_UPDATED)
         return not_exercised(_UPDATED, f"no answer shows a member that {name} changes")
+
+    def _find_kept(
+        self,
+        operation: ServiceOperation,
+        new: Mapping[str, object],
+        reads: tuple[Mapping[str, object], Mapping[str, object]],
+        earlier: Mapping[str, Sequence[object]],
+    ) -> set[str]:
+        """Return the members that stay as they were, though an update of the whole resource sends a
+        new value and the creation sent one, too. A member that names another resource may be fixed.
+        """
+        if operation.method != "PUT":
+            return set()
+        shown, now = reads
+        return {
+            member
+            for member in new.keys() & earlier.keys() - self._choices(operation)
+            if is_equal_value(now.get(member), shown[member])
+            and not any(
+                refers_to(member, names_of(one.name, one.item)) for one in self.session.kinds
+            )
+        }
 
     # ---- deletion
 

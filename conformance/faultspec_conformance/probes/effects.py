@@ -93,7 +93,7 @@ def new_members(
     for name, value in sent.items():
         before, values = shown.get(name), earlier.get(name, ())
         comparable = (
-            is_text_or_number(value) and is_text_or_number(before) and not _OWN.search(name)
+            _is_comparable(value) and _are_of_one_form(value, before) and not _OWN.search(name)
         )
         if not comparable or _MASKED.search(str(before)):
             continue
@@ -110,8 +110,8 @@ def confirmed_members(answer: Observation, sent: Mapping[str, object]) -> set[st
     return {
         name
         for name, value in sent.items()
-        if is_text_or_number(value)
-        and is_text_or_number(shown.get(name))
+        if _is_comparable(value)
+        and _are_of_one_form(value, shown.get(name))
         and not _OWN.search(name)
         and is_equal_value(shown[name], value)
     }
@@ -125,10 +125,25 @@ def differing_members(
     return {
         name: shown[name]
         for name in sorted(names)
-        if is_text_or_number(shown.get(name))
+        if _are_of_one_form(sent[name], shown.get(name))
         and not _MASKED.search(str(shown[name]))
         and not is_equal_value(shown[name], sent[name])
     }
+
+
+def emptied_members(sent: Mapping[str, object], read: Observation) -> list[str]:
+    """Return the members that were sent with a value and that a read shows as null or empty, but
+    for those that a service sets itself.
+    """
+    shown = find_representation(read, sent)
+    return sorted(
+        name
+        for name, value in sent.items()
+        if _is_comparable(value)
+        and value not in ("", False)
+        and not _OWN.search(name)
+        and shown.get(name, ...) in (None, "", [])
+    )
 
 
 def is_masked(value: object) -> bool:
@@ -141,8 +156,37 @@ def is_set_by_service(name: str) -> bool:
     return _OWN.search(name) is not None
 
 
+def _is_comparable(value: object) -> bool:
+    """Whether a member with this value can be compared with what a read shows: a text, a number, a
+    boolean, or a list of these that is not empty.
+    """
+    if isinstance(value, list):
+        return bool(value) and all(_is_plain(item) for item in value)
+    return _is_plain(value)
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, bool) or is_text_or_number(value)
+
+
+def _are_of_one_form(one: object, other: object) -> bool:
+    """Whether both are lists of plain values, the other perhaps an empty one, or both are plain."""
+    if isinstance(one, list):
+        return isinstance(other, list) and all(_is_plain(item) for item in other)
+    return _is_plain(other)
+
+
 def is_equal_value(one: object, other: object) -> bool:
-    """Whether two values are equal but for notation: case, spaces around, `5` and `5.0`."""
+    """Whether two values are equal but for notation: case, spaces around, `5` and `5.0`. The order
+    of a list, and whether an item stands in it twice, are notation too.
+    """
+    if isinstance(one, list) and isinstance(other, list):
+        pairs = ((one, other), (other, one))
+        return all(
+            any(is_equal_value(item, known) for known in others)
+            for items, others in pairs
+            for item in items
+        )
     left, right = str(one).strip().casefold(), str(other).strip().casefold()
     try:
         return left == right or float(left) == float(right)
@@ -151,8 +195,18 @@ def is_equal_value(one: object, other: object) -> bool:
 
 
 def reset_members(own: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
-    """Return the members that are missing, null or empty now."""
-    return {name for name in own if now.get(name) in (None, "")}
+    """Return the members that are missing, null or empty now, or a list that lacks an item."""
+    return {name for name, value in own.items() if is_lost(value, now.get(name))}
+
+
+def is_lost(old: object, new: object) -> bool:
+    """Whether a value is missing, null or empty now, or a list lacks one of its items."""
+    if not _is_comparable(old) or old == "":
+        return False
+    if isinstance(old, list):
+        kept = new if isinstance(new, list) else [] if new is None else old
+        return any(not any(is_equal_value(item, known) for known in kept) for item in old)
+    return new in (None, "")
 
 
 def lists_item(page: Observation, resource: CreatedResource) -> bool:

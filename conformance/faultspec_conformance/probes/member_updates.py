@@ -13,6 +13,7 @@ from faultspec_conformance.probes.effects import (
     confirmed_members,
     find_representation,
     is_equal_value,
+    is_lost,
     is_masked,
     is_set_by_service,
     may_be_pending,
@@ -125,6 +126,8 @@ class MemberUpdates:
             usable = name in shown and name not in kind.config.unique and name not in spared
             if not usable or is_set_by_service(name) or self._refers(name):
                 continue
+            if self._is_hidden(name):
+                continue
             if self._is_choice(name) and _STATES.search(name):  # it may go on by itself
                 continue
             body = change_body(self.session, kind, self.operation)
@@ -196,6 +199,13 @@ class MemberUpdates:
         document = self.session.description.document
         return "enum" in sampling.only_branch(document, self._properties().get(name) or {})
 
+    def _is_hidden(self, name: str) -> bool:
+        """Whether no answer has to show a member: it is only written."""
+        document = self.session.description.document
+        return sampling.is_hidden(
+            sampling.only_branch(document, self._properties().get(name) or {})
+        )
+
     def _refers(self, name: str) -> bool:
         """Whether a member refers to another resource, which an update may not change."""
         kinds = self.session.kinds
@@ -253,7 +263,8 @@ class MemberUpdates:
                 if value is None
                 else name in confirmed_members(write, body)
             )
-            if new is not ... and confirms and old != value and new == old:
+            differs = value is None or not is_equal_value(old, value)
+            if new is not ... and confirms and differs and old != value and new == old:
                 message = f"{operation} confirms a new `{name}` of the {kind} ({write}), but a "
                 message += "read shows the old one"
                 pointer = f"/{name}"
@@ -319,10 +330,7 @@ class MemberUpdates:
     def _is_lost(self, name: str, shown: Mapping[str, object], now: Mapping[str, object]) -> bool:
         """Whether a member had a value, and is empty, has its default, or lacks an item."""
         old, new = shown.get(name), now.get(name)
-        if isinstance(old, list) and all(map(is_text_or_number, old)):
-            kept = new if isinstance(new, list) else [] if new is None else old
-            return any(item not in kept for item in old)
-        if is_text_or_number(old) and old != "" and new in (None, ""):
+        if is_lost(old, new):
             return True
         default = self._default(name)
         has_value = isinstance(old, bool) or is_text_or_number(old)

@@ -118,6 +118,11 @@ def required_names(node: Json) -> tuple[str, ...]:
     return tuple(map(str, sequence(node.get("required"))))
 
 
+def is_hidden(node: Json) -> bool:
+    """Whether no answer has to show the value: it is only written, or a password."""
+    return node.get("writeOnly") is True or node.get("format") == "password"
+
+
 def is_read_only(node: Json) -> bool:
     """Whether only the service sets the value, so that no request contains it."""
     return node.get("readOnly") is True
