@@ -2,12 +2,14 @@
 `test_frameworks`.
 """
 
+import json
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -220,3 +222,81 @@ def test_a_value_that_is_not_json_is_left_out_alone(tmp_path: Path) -> None:
     assert ran.stdout == '{"code":"taken","details":{"left":3}}', ran.stderr
     assert "left out" in ran.stderr
     assert 'names="[share name odd]"' in ran.stderr
+
+
+@pytest.fixture(scope="session")
+def writers(shop_program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program of handlers and middlewares with writers of their own."""
+
+    def build_writers(folder: Path) -> None:
+        shutil.copytree(shop_program / "shoperrors", folder / "shoperrors")
+        shutil.copy(shop_program / "go.mod", folder)
+        shutil.copy(HERE / "go/writers.go.txt", folder / "main.go")
+        built = go(folder, "build", "-o", "writers", ".")
+        assert built.returncode == 0, built.stderr
+
+    return build_once(tmp_path_factory, "writers-go", build_writers) / "writers"
+
+
+def part(writers: Path, name: str) -> Any:
+    """A part of what the program prints."""
+    ran = subprocess.run(
+        [str(writers), name], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+TAKEN = (409, "sku_taken", "")
+CRASHED = (500, "internal_error", "")
+
+#: By the way to answer: the status, the code, and what is broken.
+ANSWERS = {
+    **dict.fromkeys(("timeout handler", "session", "gzip", "long"), TAKEN),
+    **dict.fromkeys(("twice", "twice between"), TAKEN),
+    **dict.fromkeys(("after another error", "after another error between"), TAKEN),
+    "own status": (418, "sku_taken", ""),
+    "replaced": (404, "not_found", ""),
+    "timed out": (503, "internal_error", ""),
+    "panic after it": CRASHED,
+    "after the begin": (200, "", "cutno JSON"),
+    "HEAD": (409, "", "no JSON"),
+    **dict.fromkeys(("choose /nowhere", "choose /panic"), CRASHED),
+    **dict.fromkeys(("complete /nowhere", "complete /panic", "complete /typed"), CRASHED),
+    "choose /typed": TAKEN,
+}
+
+
+#: The ways to answer at which a function of the service panics.
+HOOKS = {name for name in ANSWERS if name.startswith(("choose", "complete"))} - {"choose /typed"}
+
+
+def test_an_answer_of_write_error_leaves_as_itself(writers: Path) -> None:
+    """It takes the writer that it is given, of a middleware too: what is between may replace it,
+    and add headers. The first whole answer stays, and the log has the second error. One that was
+    packed leaves unpacked. If `Choose` or `Complete` panics, the answer is the internal error,
+    without its text, which the log has.
+    """
+    found = part(writers, "answers")
+    answers = {name: (each["Status"], each["Code"], each["Broken"]) for name, each in found.items()}
+    assert answers == ANSWERS
+    assert found["session"]["Header"]["Set-Cookie"] == ["session=1"]
+    assert found["twice"]["Log"].count("not_found") == 1
+    assert found["after the begin"]["Log"].count("sku_taken") == 1
+    panicked = [each for name, each in found.items() if name in HOOKS]
+    assert all("hunter2" in each["Log"] for each in panicked)
+    assert {each["Length"] for each in panicked} == {found["complete /panic"]["Length"]}
+
+
+def test_an_error_without_an_end_is_answered_at_its_limit(writers: Path) -> None:
+    """A proxy passes it on. Then writes fail, as they do for a caller that has gone, so that no
+    handler runs for ever.
+    """
+    answer = part(writers, "proxied")
+    assert (answer["Status"], answer["Code"], answer["Broken"]) == CRASHED
+    assert part(writers, "left") == [0, 0]
+
+
+def test_requests_may_share_an_error(writers: Path) -> None:
+    """An error in a variable answers many requests at the same time, each with its own id."""
+    assert part(writers, "mixed") == 0
