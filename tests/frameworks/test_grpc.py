@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -52,7 +53,27 @@ def failures_of(shop: Any) -> dict[str, Callable[[Any], None]]:
     def raise_surrogate(context: Any) -> None:
         raise shop.OutOfStock(available=3, message="a \ud800")
 
+    def crash_with_code(context: Any) -> None:
+        context.set_code(grpc.StatusCode.NOT_FOUND)
+        raise RuntimeError("hunter2")
+
+    def crash_with_details(context: Any) -> None:
+        context.set_details("mine")
+        crash_with_code(context)
+
+    def raise_with_code(context: Any) -> None:
+        context.set_code(grpc.StatusCode.NOT_FOUND)
+        raise_typed(context)
+
+    def raise_though_fine(context: Any) -> None:
+        context.set_code(grpc.StatusCode.OK)
+        raise_typed(context)
+
     return {
+        "with code": crash_with_code,
+        "with details": crash_with_details,
+        "typed with code": raise_with_code,
+        "typed though fine": raise_though_fine,
         "typed": raise_typed,
         "crash": crash,
         "again": crash_again,
@@ -218,3 +239,120 @@ def test_details_that_are_too_long_are_left_out(shop: Any) -> None:
     info = error_details_pb2.ErrorInfo()
     assert module.to_status(error).details[0].Unpack(info)
     assert dict(info.metadata) == {"available": "3", "?": "?"}
+
+
+def test_a_code_that_the_service_set_stays_without_the_text_of_a_bug(channel: Any) -> None:
+    """With the details that it set. An error of the package leaves as itself nevertheless."""
+    for method, details in (("with code", ""), ("with details", "mine")):
+        error = failed_call(channel, method)
+        assert (error.code(), error.details()) == (grpc.StatusCode.NOT_FOUND, details)
+    for method in ("typed with code", "typed though fine"):
+        assert info_of(failed_call(channel, method)).reason == "out_of_stock"
+
+
+class Watching:
+    """A service with a handler that does not block, as the one of grpc_health."""
+
+    def __init__(self, shop: Any) -> None:
+        self.shop = shop
+
+    def watch(self, request: bytes, context: Any, send: Callable[[Any], None]) -> None:
+        """Sends a message, and keeps the call open."""
+        if request == b"fail":
+            raise self.shop.OutOfStock(available=3)
+        send(b"serving")
+
+    watch.experimental_non_blocking = True  # type: ignore[attr-defined]
+
+
+class Elsewhere:
+    """A handler with threads of its own."""
+
+    experimental_thread_pool = ThreadPoolExecutor(1, "elsewhere")
+
+    def __call__(self, request: bytes, context: Any) -> bytes:
+        """The name of its thread."""
+        return threading.current_thread().name.encode()
+
+
+def test_a_handler_keeps_its_threads(shop: Any) -> None:
+    """One that does not block takes none, so that calls which watch are no load; its errors leave
+    as themselves. One with threads of its own runs there.
+    """
+    module = importlib.import_module("shop_errors.frameworks.grpc")
+    handlers = {
+        "watch": grpc.unary_stream_rpc_method_handler(Watching(shop).watch),
+        "elsewhere": grpc.unary_unary_rpc_method_handler(Elsewhere()),
+        "fine": grpc.unary_unary_rpc_method_handler(lambda request, context: request),
+    }
+    server = grpc.server(ThreadPoolExecutor(1), interceptors=[module.ErrorInterceptor()])
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("Shop", handlers),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        watch = channel.unary_stream("/Shop/watch")
+        watching = [watch(b"x", timeout=20) for _ in range(3)]
+        assert [next(each) for each in watching] == [b"serving"] * 3
+        assert channel.unary_unary("/Shop/fine")(b"x", timeout=20) == b"x"
+        assert channel.unary_unary("/Shop/elsewhere")(b"x", timeout=20).startswith(b"elsewhere")
+        failing = watch(b"fail", metadata=[("x-request-id", GIVEN)], timeout=20)
+        with pytest.raises(grpc.RpcError):
+            next(failing)
+        assert info_of(failing).reason == "out_of_stock"
+        for each in watching:
+            each.cancel()
+    server.stop(0).wait()
+
+
+def test_plain_functions_run_in_threads_of_an_asyncio_server(shop: Any) -> None:
+    """As they do without the interceptor: unary and streaming ones. Their errors leave as
+    themselves, and what they abort stays.
+    """
+    module = importlib.import_module("shop_errors.frameworks.grpc")
+
+    def plain(request: bytes, context: Any) -> bytes:
+        if request == b"abort":
+            context.abort(grpc.StatusCode.OUT_OF_RANGE, "own")
+        if request == b"fail":
+            raise shop.OutOfStock(available=3)
+        return threading.current_thread().name.encode()
+
+    def many(request: bytes, context: Any) -> Iterator[bytes]:
+        yield plain(b"x", context)
+        if request != b"abort":  # gRPC itself loses the status of an abort after a message
+            yield plain(request, context)
+
+    async def answers() -> list[Any]:
+        pool = ThreadPoolExecutor(1, "plain")
+        server = grpc.aio.server(pool, interceptors=[module.AsyncErrorInterceptor()])
+        handlers = {
+            "plain": grpc.unary_unary_rpc_method_handler(plain),
+            "many": grpc.unary_stream_rpc_method_handler(many),
+        }
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("Shop", handlers),))
+        port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        found: list[Any] = []
+        given = [("x-request-id", GIVEN)]
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            for request in (b"x", b"fail", b"abort"):
+                try:
+                    call = channel.unary_unary("/Shop/plain")
+                    found.append(await call(request, metadata=given, timeout=20))
+                except grpc.RpcError as error:
+                    found.append(error)
+                try:
+                    stream = channel.unary_stream("/Shop/many")
+                    async for each in stream(request, metadata=given, timeout=20):
+                        found.append(each)
+                except grpc.RpcError as error:
+                    found.append(error)
+        await server.stop(0)
+        return found
+
+    found = asyncio.run(answers())
+    thread = b"plain_0"
+    assert [each for each in found if isinstance(each, bytes)] == [thread] * 5
+    failed, cut, aborted = (each for each in found if not isinstance(each, bytes))
+    assert info_of(failed).reason == info_of(cut).reason == "out_of_stock"
+    assert (aborted.code(), aborted.details()) == (grpc.StatusCode.OUT_OF_RANGE, "own")

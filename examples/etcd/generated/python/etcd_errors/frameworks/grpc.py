@@ -1,4 +1,4 @@
-"""Every error of a gRPC service leaves as ``google.rpc.Status``, with ``ErrorInfo``.
+"""The errors of gRPC handlers leave as ``google.rpc.Status``, with ``ErrorInfo``.
 
     server = grpc.server(executor, interceptors=[ErrorInterceptor()])
 
@@ -15,6 +15,7 @@ error. ``context.abort`` stays. It needs ``grpcio`` and ``googleapis-common-prot
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportCallIssue=false
 
+import functools
 import inspect
 import json
 import logging
@@ -134,35 +135,21 @@ class ErrorInterceptor(grpc.ServerInterceptor):
         handler = continuation(handler_call_details)
         if handler is None:
             return None
-        method, behaviour = handler_call_details.method, _behaviour(handler)
-
-        def answer(request: Any, context: Any) -> Any:
-            try:
-                return behaviour(request, context)
-            except Exception as exception:
-                self.abort(method, exception, context)
-                raise
-
-        def answer_many(request: Any, context: Any) -> Iterator[Any]:
-            try:
-                yield from behaviour(request, context)
-            except Exception as exception:
-                self.abort(method, exception, context)
-                raise
-
-        return _handler(handler, answer_many if handler.response_streaming else answer)
+        return _in_threads(
+            handler, functools.partial(self.abort, handler_call_details.method)
+        )
 
     def abort(self, method: str, exception: Exception, context: Any) -> None:
         """End a call with the error of an exception, unless it has been ended."""
-        if context.code() is None:
-            ending = _ending(method, exception, context, self.choose)
+        ending = _ending(method, exception, context, self.choose)
+        if ending is not None:
             context.set_trailing_metadata(ending.metadata)
             context.abort(ending.code, ending.message)
 
 
 class AsyncErrorInterceptor(grpc.aio.ServerInterceptor):
-    """The same for a server of ``grpc.aio``, whose handlers are coroutines or
-    asynchronous generators.
+    """The same for a server of ``grpc.aio``. Handlers that are plain functions run in
+    threads, as without it.
     """
 
     def __init__(self, choose: Choose | None = None) -> None:
@@ -176,7 +163,12 @@ class AsyncErrorInterceptor(grpc.aio.ServerInterceptor):
         if handler is None:
             return None
         method, behaviour = handler_call_details.method, _behaviour(handler)
+        is_many = inspect.isasyncgenfunction(behaviour)
+        if not is_many and not inspect.iscoroutinefunction(behaviour):
+            in_thread = ErrorInterceptor(self.choose)
+            return _in_threads(handler, functools.partial(in_thread.abort, method))
 
+        @functools.wraps(behaviour)
         async def answer(request: Any, context: Any) -> Any:
             try:
                 return await behaviour(request, context)
@@ -184,6 +176,7 @@ class AsyncErrorInterceptor(grpc.aio.ServerInterceptor):
                 await self.abort(method, exception, context)
                 raise
 
+        @functools.wraps(behaviour)
         async def answer_many(request: Any, context: Any) -> AsyncIterator[Any]:
             try:
                 async for response in behaviour(request, context):
@@ -192,13 +185,12 @@ class AsyncErrorInterceptor(grpc.aio.ServerInterceptor):
                 await self.abort(method, exception, context)
                 raise
 
-        many = handler.response_streaming and inspect.isasyncgenfunction(behaviour)
-        return _handler(handler, answer_many if many else answer)
+        return _handler(handler, answer_many if is_many else answer)
 
     async def abort(self, method: str, exception: Exception, context: Any) -> None:
         """End a call with the error of an exception, unless it has been ended."""
-        if not isinstance(exception, grpc.aio.AbortError) and not context.code():
-            ending = _ending(method, exception, context, self.choose)
+        ending = _ending(method, exception, context, self.choose)
+        if ending is not None:
             context.set_trailing_metadata(ending.metadata)
             await context.abort(ending.code, ending.message)
 
@@ -211,7 +203,12 @@ class _Ending(NamedTuple):
 
 def _ending(
     method: str, exception: Exception, context: Any, choose: Choose | None
-) -> _Ending:
+) -> _Ending | None:
+    """The end of a call; None if the service has ended it. A code that the service set
+    stays for an exception that is not an error of this package, without its text.
+    """
+    if _is_aborted(exception, context):
+        return None
     name = CORRELATION_HEADER.lower()
     given = [value for key, value in context.invocation_metadata() if key == name]
     known = (
@@ -220,34 +217,117 @@ def _ending(
         and ids.matches(CORRELATION_FORMATS, str(given[0]))
     )
     correlation_id = str(given[0]) if known else ids.new(CORRELATION_FORMATS[0])
+    code, details = _own_code(context), _asked(context, "details") or ""
+    own = tuple(tuple(each) for each in _asked(context, "trailing_metadata") or ())
+    if code is not None and not issubclass(type(exception), ServiceError):
+        _log(method, correlation_id, exception)
+        text = details.decode() if isinstance(details, bytes) else details
+        return _Ending(code, text, (*own, (name, correlation_id)))
+    status = _status(method, exception, correlation_id, choose)
+    _log(method, correlation_id, exception if status.code in _FAULTS else None)
+    code = next(each for each in grpc.StatusCode if each.value[0] == status.code)
+    metadata = (
+        *own,
+        ("grpc-status-details-bin", status.SerializeToString()),
+        (name, correlation_id),
+    )
+    return _Ending(code, status.message, metadata)
+
+
+def _status(
+    method: str, exception: Exception, correlation_id: str, choose: Choose | None
+) -> status_pb2.Status:
     try:
         error = exception if isinstance(exception, ServiceError) else None
         if error is None and choose is not None:
             error = choose(Problem(500, correlation_id, exception, ()))
         if error is None:
             error = undeclared(getattr(exception, "original_code", None))
-        status = to_status(error)
+        return to_status(error)
     except Exception:
         # gRPC would answer with the text of what is raised here
         _logger.exception(
             "%s could not be answered (correlation id %s)", method, correlation_id
         )
-        status = to_status(undeclared(None))
-    fault = status.code in _FAULTS
-    _logger.log(
-        logging.ERROR if fault else logging.INFO,
-        "%s failed (correlation id %s)",
-        method,
-        correlation_id,
-        exc_info=exception if fault else None,
-    )
-    code = next(each for each in grpc.StatusCode if each.value[0] == status.code)
-    metadata = (
-        *(tuple(each) for each in context.trailing_metadata() or ()),
-        ("grpc-status-details-bin", status.SerializeToString()),
-        (name, correlation_id),
-    )
-    return _Ending(code, status.message, metadata)
+        return to_status(undeclared(None))
+
+
+def _log(method: str, correlation_id: str, fault: Exception | None) -> None:
+    text, given = "%s failed (correlation id %s)", (method, correlation_id)
+    level = logging.INFO if fault is None else logging.ERROR
+    try:
+        _logger.log(level, text, *given, exc_info=fault)
+    except Exception:  # an attribute of the exception raises
+        _logger.log(level, text, *given)
+
+
+def _is_aborted(exception: BaseException | None, context: Any) -> bool:
+    """Whether ``context.abort`` ended the call. It raises an ``Exception`` of no text, and
+    an ``AbortError`` in ``grpc.aio``; a handler may raise another in its place.
+    """
+    if _asked(context, "done"):
+        return True
+    has_code = _own_code(context) is not None
+    seen: set[int] = set()
+    while exception is not None and id(exception) not in seen:
+        seen.add(id(exception))
+        kind = type(exception)
+        is_bare = kind is Exception and not exception.args
+        if issubclass(kind, grpc.aio.AbortError) or (is_bare and has_code):
+            return True
+        exception = _before(exception)
+    return False
+
+
+def _before(exception: BaseException) -> BaseException | None:
+    try:
+        return exception.__cause__ or exception.__context__
+    except Exception:
+        return None  # of a class whose attributes raise
+
+
+def _own_code(context: Any) -> Any:
+    """The code of a failure that the service set, else None."""
+    code = _asked(context, "code")
+    return None if code in (grpc.StatusCode.OK, 0) else code
+
+
+def _asked(context: Any, name: str) -> Any:
+    """What a context says; None of one that does not say it, as those of plain functions
+    in ``grpc.aio``.
+    """
+    ask = getattr(context, name, None)
+    return None if ask is None else ask()
+
+
+def _in_threads(handler: Any, abort: Callable[[Exception, Any], None]) -> Any:
+    """The handler of threads which answers its errors. One that does not block gets the
+    callback that sends a response.
+    """
+    behaviour = _behaviour(handler)
+
+    @functools.wraps(behaviour)
+    def answer(request: Any, context: Any, *callback: Any) -> Any:
+        try:
+            return behaviour(request, context, *callback)
+        except Exception as exception:
+            abort(exception, context)
+            raise
+
+    @functools.wraps(behaviour)
+    def answer_many(request: Any, context: Any) -> Iterator[Any]:
+        try:
+            yield from behaviour(request, context)
+        except Exception as exception:
+            abort(exception, context)
+            raise
+
+    waits = not getattr(behaviour, "experimental_non_blocking", False)
+    chosen = answer_many if handler.response_streaming and waits else answer
+    for mark in ("experimental_non_blocking", "experimental_thread_pool"):
+        if hasattr(behaviour, mark):
+            setattr(chosen, mark, getattr(behaviour, mark))
+    return _handler(handler, chosen)
 
 
 def _behaviour(handler: Any) -> Any:
