@@ -165,8 +165,7 @@ class AsyncErrorInterceptor(grpc.aio.ServerInterceptor):
         method, behaviour = handler_call_details.method, _behaviour(handler)
         is_many = inspect.isasyncgenfunction(behaviour)
         if not is_many and not inspect.iscoroutinefunction(behaviour):
-            in_thread = ErrorInterceptor(self.choose)
-            return _in_threads(handler, functools.partial(in_thread.abort, method))
+            return _in_threads(handler, functools.partial(self._end, method))
 
         @functools.wraps(behaviour)
         async def answer(request: Any, context: Any) -> Any:
@@ -193,6 +192,17 @@ class AsyncErrorInterceptor(grpc.aio.ServerInterceptor):
         if ending is not None:
             context.set_trailing_metadata(ending.metadata)
             await context.abort(ending.code, ending.message)
+
+    def _end(self, method: str, exception: Exception, context: Any) -> bool:
+        """Whether the call of a plain function ends with the error of an exception. It is
+        not aborted: messages before the error may still be on their way.
+        """
+        ending = _ending(method, exception, context, self.choose)
+        if ending is not None:
+            context.set_trailing_metadata(ending.metadata)
+            context.set_code(ending.code)
+            context.set_details(ending.message)
+        return ending is not None
 
 
 class _Ending(NamedTuple):
@@ -253,12 +263,13 @@ def _status(
 
 
 def _log(method: str, correlation_id: str, fault: Exception | None) -> None:
-    text, given = "%s failed (correlation id %s)", (method, correlation_id)
-    level = logging.INFO if fault is None else logging.ERROR
-    try:
-        _logger.log(level, text, *given, exc_info=fault)
-    except Exception:  # an attribute of the exception raises
-        _logger.log(level, text, *given)
+    _logger.log(
+        logging.INFO if fault is None else logging.ERROR,
+        "%s failed (correlation id %s)",
+        method,
+        correlation_id,
+        exc_info=fault,
+    )
 
 
 def _is_aborted(exception: BaseException | None, context: Any) -> bool:
@@ -279,11 +290,9 @@ def _is_aborted(exception: BaseException | None, context: Any) -> bool:
     return False
 
 
-def _before(exception: BaseException) -> BaseException | None:
-    try:
-        return exception.__cause__ or exception.__context__
-    except Exception:
-        return None  # of a class whose attributes raise
+def _before(exception: BaseException) -> Any:
+    read = object.__getattribute__  # the class may have its own, which raises
+    return read(exception, "__cause__") or read(exception, "__context__")
 
 
 def _own_code(context: Any) -> Any:
@@ -300,9 +309,9 @@ def _asked(context: Any, name: str) -> Any:
     return None if ask is None else ask()
 
 
-def _in_threads(handler: Any, abort: Callable[[Exception, Any], None]) -> Any:
-    """The handler of threads which answers its errors. One that does not block gets the
-    callback that sends a response.
+def _in_threads(handler: Any, end: Callable[[Exception, Any], bool | None]) -> Any:
+    """The handler of threads which answers its errors; an exception that ``end`` does not
+    end is raised. One that does not block gets the callback that sends a response.
     """
     behaviour = _behaviour(handler)
 
@@ -311,16 +320,17 @@ def _in_threads(handler: Any, abort: Callable[[Exception, Any], None]) -> Any:
         try:
             return behaviour(request, context, *callback)
         except Exception as exception:
-            abort(exception, context)
-            raise
+            if not end(exception, context):
+                raise
+            return None
 
     @functools.wraps(behaviour)
     def answer_many(request: Any, context: Any) -> Iterator[Any]:
         try:
             yield from behaviour(request, context)
         except Exception as exception:
-            abort(exception, context)
-            raise
+            if not end(exception, context):
+                raise
 
     waits = not getattr(behaviour, "experimental_non_blocking", False)
     chosen = answer_many if handler.response_streaming and waits else answer
