@@ -346,6 +346,53 @@ def test_the_first_answer_of_a_handler_of_fastify_counts(
     assert {tuple(line.split()[1:]) for line in found} == {("404", "not_found")}
 
 
+#: Fastify with answers whose headers Node refuses, at once and from streams and timers.
+FASTIFY_REFUSED = """
+import { Readable } from "node:stream";
+import fastify from "fastify";
+import { install } from "./shop-errors/frameworks/fastify.js";
+
+const app = fastify();
+install(app, { log: () => undefined });
+const bad = "\\u20ac\\n";
+const web = new Response("a", { status: 404, headers: { "access-control-a": "a\\u0001b" } });
+app.get("/text", (_, reply) => reply.code(404).header("x-a", bad).send("a"));
+app.get("/fine", (_, reply) => reply.header("x-a", bad).send("a"));
+app.get("/name", (_, reply) => reply.code(404).header("a b", "c").send(Readable.from(["a"])));
+app.get("/stream", (_, reply) => reply.code(401).header("x-a", bad).send(Readable.from(["a"])));
+app.get("/timer", (_, reply) => {
+  reply.code(404).header("www-authenticate", bad);
+  setTimeout(() => reply.send(Readable.from(["a"])));
+});
+app.get("/throws", (_, reply) => {
+  reply.header("x-a", bad);
+  throw new Error("X");
+});
+app.get("/web", (_, reply) => reply.send(web));
+const base = await app.listen({ port: 0, host: "127.0.0.1" });
+const found: string[] = [];
+for (const name of ["text", "fine", "name", "stream", "timer", "throws", "web"]) {
+  const answer = await fetch(`${base}/${name}`);
+  found.push(`${answer.status} ${(await answer.json()).code}`);
+}
+console.log(JSON.stringify(found));
+process.exit(0);
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("framework", [CURRENT["fastify"], PREVIOUS["fastify"]])
+def test_a_header_that_node_refuses_does_not_pass_the_boundary_of_fastify(
+    framework: NodeFramework, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """It is the internal error, in the envelope; thrown behind a hook it could end the process."""
+    folder = tmp_path / "refused"
+    shutil.copytree(compiled(framework, tmp_path_factory), folder, symlinks=True)
+    *refused, web = json.loads(run_snippets(framework, folder, FASTIFY_REFUSED).splitlines()[-1])
+    assert set(refused) == {"500 internal_error"}
+    assert web == "404 not_found"
+
+
 #: Applications without their boundary, by framework.
 UNWIRED = {
     "express": 'import express from "express"; const app = express();',

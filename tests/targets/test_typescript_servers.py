@@ -394,6 +394,42 @@ def test_an_error_without_an_end_is_answered_on_node_without_its_rest(compiled: 
         assert parts < 30, framework
 
 
+def test_a_header_that_node_refuses_throws_where_it_was_given(compiled: Compiled) -> None:
+    """A held `writeHead` throws as that of Node does, in any form of its headers, and the handler's
+    error is answered; thrown by an event or a timer it would end the process. Sound headers stay.
+    """
+    package = f"platform/{names.folder(compiled.taxonomies['platform'].name)}"
+    refused = [
+        [401, {"www-authenticate": "\u20ac\n"}],
+        [404, "Gone", {"access-control-a b": "c"}],
+        [404, ["x-a", "a\nb"]],
+        [404, ["x-a"]],
+        [1000],
+    ]
+    sound = [401, ["WWW-Authenticate", "Basic", "www-authenticate", "Bearer"]]
+    question = {"package": package, "ask": "refused", "heads": [*refused, sound]}
+    (answers,) = ask(compiled, [question])
+    *failed, whole = [tuple(each) for each in answers]
+    assert set(failed) == {(500, "internal_error", None)}
+    assert whole == (401, "unauthenticated", "Basic, Bearer")
+
+
+def test_an_answer_has_only_headers_that_servers_take(compiled: Compiled) -> None:
+    """What an error of a framework carries may have any characters; a server would throw at it."""
+    package = f"platform/{names.folder(compiled.taxonomies['platform'].name)}"
+    headers = {"WWW-Authenticate": "Basic \u20ac\n", "access-control-a b": "c", "Allow": "GET"}
+    question = {
+        "ask": "statuses",
+        "package": package,
+        "cases": [{"status": 401, "headers": headers}],
+        "request": {"method": "GET", "path": "/"},
+    }
+    (found,) = ask(compiled, [question])
+    sent = dict(found["found"][0][1])
+    assert (sent["www-authenticate"].strip(), sent["allow"]) == ("Basic", "GET")
+    assert "access-control-a b" not in sent
+
+
 def test_a_thrown_value_leaves_hono_in_the_envelope(compiled: Compiled) -> None:
     """Hono gives its error handler errors alone."""
     package = f"platform/{names.folder(compiled.taxonomies['platform'].name)}"

@@ -46,6 +46,32 @@ async function longOfExpress(name, parts) {
   return found;
 }
 
+// An Express application's answer to each error whose head Node refuses, which it ends later.
+async function refusedOfExpress(name, heads) {
+  const { errorBoundary } = await load(name, "frameworks/express");
+  const boundary = errorBoundary({ log: () => undefined });
+  const left = [...heads];
+  const server = createServer((request, response) =>
+    boundary.first(request, response, () => {
+      try {
+        response.writeHead(...left.shift());
+        setTimeout(() => response.end("late"));
+      } catch (error) {
+        boundary.last[1](error, request, response);
+      }
+    }),
+  );
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const found = [];
+  while (left.length > 0) {
+    const answer = await fetch(`http://127.0.0.1:${server.address().port}/`);
+    const challenge = answer.headers.get("www-authenticate");
+    found.push([answer.status, (await answer.json()).code, challenge]);
+  }
+  server.close();
+  return found;
+}
+
 // The middleware of a Hono application, around a handler that answers or throws.
 async function answeredByHono(name, response, thrown) {
   const { install } = await load(name, "frameworks/hono");
@@ -70,6 +96,8 @@ const ASKED = {
     const hono = await answeredByHono(name, new Response(body, { status: 502 }));
     return { express: await longOfExpress(name, parts), hono: [...hono, read] };
   },
+  // The answers to errors whose heads Node refuses.
+  refused: async ({ package: name, heads }) => await refusedOfExpress(name, heads),
   // The answer to a handler that throws what is no error.
   value: async ({ package: name }) => await answeredByHono(name, new Response(""), "thrown"),
   // Errors made without what they need, as they are sent.
