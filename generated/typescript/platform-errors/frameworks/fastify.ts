@@ -11,7 +11,12 @@
 // Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile
 // taxonomy.yaml
 
-import { type FieldSource, fieldsOf, valuesOf } from "../_runtime/fields.js";
+import {
+  type FieldSource,
+  accepted,
+  fieldsOf,
+  valuesOf,
+} from "../_runtime/fields.js";
 import { LARGEST_BODY } from "../_runtime/streams.js";
 import {
   type Answer,
@@ -129,6 +134,21 @@ export function install(
         write(reply, error);
         return undefined;
       }
+      const refused = refusedNames(reply.getHeaders() as FieldSource);
+      for (const name of refused) reply.removeHeader(name);
+      if (error === undefined && refused.length > 0) {
+        // Node would throw at the end of this hook, where Fastify may not catch it
+        const names = refused.join(", ");
+        const failure = new TypeError(`Node refuses the header ${names}`);
+        const headers = reply.getHeaders() as FieldSource;
+        const answer = exchange.answerError(failure, headers);
+        answers.set(request, answer);
+        sent.add(request);
+        put(reply, answer);
+        (payload as { destroy?(): unknown } | null)?.destroy?.();
+        done(null, answer.body);
+        return undefined;
+      }
       const made = isResponse(payload) ? payload : null;
       const status = made?.status ?? reply.statusCode;
       if (error !== undefined || !exchange.isHeld(status)) {
@@ -139,7 +159,7 @@ export function install(
       const settle = (body: string | null): string | null => {
         for (const [name, value] of made === null
           ? []
-          : fieldsOf(made.headers)) {
+          : accepted(fieldsOf(made.headers))) {
           reply.header(name, value);
         }
         const headers = reply.getHeaders() as FieldSource;
@@ -225,6 +245,13 @@ function open(boundary: Boundary, request: Request): Exchange {
   return boundary.open({ method, path, headers });
 }
 
+/** The names of headers that Node refuses. */
+function refusedNames(headers: FieldSource): readonly string[] {
+  return fieldsOf(headers)
+    .filter((field) => accepted([field])[0]?.[1] !== field[1])
+    .map(([name]) => name);
+}
+
 /** The input that Fastify refused, null if the error is another. */
 function refusedBy(error: unknown): readonly InvalidInput[] | null {
   const { validation, validationContext = "body" } = (error ?? {}) as {
@@ -286,8 +313,12 @@ function isResponse(payload: unknown): payload is {
 function write(reply: FastifyAnswer, answer: Answer): void {
   reply.hijack();
   reply.raw.statusCode = answer.status;
+  const left = [
+    ...OF_BODY,
+    ...refusedNames(reply.getHeaders() as FieldSource),
+  ];
   for (const [name, value] of Object.entries(reply.getHeaders())) {
-    if (!OF_BODY.includes(name)) reply.raw.setHeader(name, value);
+    if (!left.includes(name)) reply.raw.setHeader(name, value);
   }
   for (const [name, value] of answer.headers) {
     if (name !== "set-cookie") reply.raw.setHeader(name, value);

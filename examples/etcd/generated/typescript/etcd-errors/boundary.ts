@@ -24,6 +24,7 @@ import {
 import {
   type FieldSource,
   type Fields,
+  accepted,
   fieldsOf,
   isIn,
   valuesOf,
@@ -491,7 +492,7 @@ export class Exchange {
       this.log("failed", error, answer.status >= 500 ? "error" : "info");
     }
     const settled = new Set(["content-length", ...kept.map(([name]) => name)]);
-    const rendered = answer.headers
+    const rendered = accepted(answer.headers)
       .map(([name, value]): [string, string] => [name.toLowerCase(), value])
       .filter(([name]) => !settled.has(name));
     const fields = notStored(this.withId([...kept, ...rendered]));

@@ -71,6 +71,17 @@ export function withField(
     : [...rest, [name, value.replace(/[\r\n\0]/g, " ")]];
 }
 
+/** Fields that servers take: names that are not tokens are left out, control characters and
+ * characters of more than a byte are spaces. */
+export function accepted(fields: Fields): Fields {
+  return fields
+    .filter(([name]) => TOKEN.test(name))
+    .map(([name, value]) => [
+      name,
+      value.replace(/[^\t\x20-\x7e\x80-\xff]/g, " "),
+    ]);
+}
+
 /** The fields that are given; throws TypeError for a name that is not a token. */
 export function sendable(
   given: Readonly<Record<string, string | undefined>>,

@@ -4,7 +4,14 @@
  * correlation id of an exchange, whether an error needs an envelope.
  */
 
-import { type Fields, type Span, isIn, valuesOf, withField } from "./fields.js";
+import {
+  type Fields,
+  type Span,
+  accepted,
+  isIn,
+  valuesOf,
+  withField,
+} from "./fields.js";
 import { type IdFormat, matches, newId } from "./ids.js";
 import * as retryAfter from "./retry-after.js";
 
@@ -83,10 +90,9 @@ export function idIn(
 
 /** The fields of a replaced answer that stay. */
 export function keptFields(fields: Fields): Fields {
-  const lower = fields.map(([name, value]) => [
+  const lower = accepted(fields).map(([name, value]) => [
     name.toLowerCase(),
-    // RFC 9110 section 5.5
-    value.replace(/[\0-\x1f\x7f]/g, " "),
+    value.replace(/\t/g, " "),
   ]) as Fields;
   const seen = new Set<string>();
   return lower.filter(([name, value]) => {

@@ -25,6 +25,7 @@ export interface NodeRequest {
 /** A response of Node. */
 export interface NodeResponse {
   statusCode: number;
+  statusMessage?: string;
   readonly headersSent: boolean;
   readonly destroyed: boolean;
   getHeaders(): object;
@@ -57,6 +58,9 @@ const OF_BODY = new Set([
   "trailer",
   "transfer-encoding",
 ]);
+
+/** Node refuses greater statuses. */
+const LAST_STATUS = 999;
 
 const EXCHANGES = new WeakMap<object, Exchange>();
 const ANSWERED = new WeakSet<object>();
@@ -94,6 +98,7 @@ export function sendAnswer(
   }
   ANSWERED.add(response);
   response.statusCode = answer.status;
+  response.statusMessage = ""; // Node's own: one of the handler may be refused
   response.end(answer.body, sent);
 }
 
@@ -106,9 +111,6 @@ export function holdErrors(exchange: Exchange, response: NodeResponse): void {
   const { write, end, writeHead } = response;
   let parts: unknown[] | null = null;
   let size = 0;
-  let named: object = {};
-  const headers = (): FieldSource =>
-    ({ ...response.getHeaders(), ...named }) as FieldSource;
   const isHeld = (): boolean =>
     parts !== null ||
     (!response.headersSent &&
@@ -123,13 +125,13 @@ export function holdErrors(exchange: Exchange, response: NodeResponse): void {
   response.setHeader(CORRELATION.header, exchange.correlationId);
   response.writeHead = (status: number, ...given: unknown[]) => {
     response.statusCode = status;
-    if (!isHeld()) {
+    if (!isHeld() || status > LAST_STATUS) {
+      writeHead.call(response, status, ...given); // which may throw
       passing();
-      return response.writeHead(status, ...given);
+      return response;
     }
+    setHeaders(response, given.find((each) => typeof each === "object") ?? {});
     parts ??= [];
-    const own = given.find((each) => typeof each === "object");
-    named = lowerCase((own ?? {}) as Record<string, unknown>);
     return response;
   };
   response.write = (...given: unknown[]) => {
@@ -155,19 +157,37 @@ export function holdErrors(exchange: Exchange, response: NodeResponse): void {
     const last = typeof given[0] === "function" ? undefined : given[0];
     const body = textOf([...(parts ?? []), last]);
     const { statusCode } = response;
-    const answer = exchange.settle(statusCode, headers(), body);
+    const headers = response.getHeaders() as FieldSource;
+    const answer = exchange.settle(statusCode, headers, body);
     const ended = calledIn(given);
     if (answer !== null) {
       sendAnswer(response, answer, ended);
       return response;
     }
     ANSWERED.add(response);
-    for (const [name, value] of Object.entries(named)) {
-      response.setHeader(name, value as string);
-    }
     response.setHeader("cache-control", "no-store");
     return response.end(body, ended);
   };
+}
+
+/** Set the headers of `writeHead`. Throws for one that Node refuses, as its own does. */
+function setHeaders(response: NodeResponse, given: object): void {
+  const fields = Array.isArray(given) ? pairsOf(given) : Object.entries(given);
+  for (const [name, value] of fields) {
+    response.setHeader(name, value as string | readonly string[]);
+  }
+}
+
+/** The fields of a list of names and values in turn; several values of a name are a list. */
+function pairsOf(list: readonly unknown[]): ReadonlyMap<string, unknown> {
+  if (list.length % 2 > 0) throw new TypeError("a header has no value");
+  const found = new Map<string, unknown>();
+  for (let index = 0; index < list.length; index += 2) {
+    const name = String(list[index]).toLowerCase();
+    const value = list[index + 1];
+    found.set(name, found.has(name) ? [found.get(name), value].flat() : value);
+  }
+  return found;
 }
 
 /** The function among the arguments of `write` or `end`. */
@@ -189,12 +209,6 @@ function grouped(fields: Fields): ReadonlyMap<string, readonly string[]> {
     found.set(name, [...(found.get(name) ?? []), value]);
   }
   return found;
-}
-
-function lowerCase(fields: Record<string, unknown>): object {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]),
-  );
 }
 
 declare class TextDecoder {
