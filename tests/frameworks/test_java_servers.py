@@ -58,7 +58,7 @@ def build(folder: Path, server: JavaServer, *, wired: bool = True) -> None:
     for name in ("Shop", server.shop):
         text = (SOURCES / f"{name}.java").read_text(encoding="utf-8")
         if not wired:
-            text = text.replace("filters.add(new HttpServerBoundary());", "")
+            text = text.replace("filters.add(new HttpServerBoundary(Shop.options()));", "")
         sources.append(folder / f"{name}.java")
         sources[-1].write_text(text.replace("jakarta.", f"{server.api}."), encoding="utf-8")
     compile_java(folder, sources, jars=jars)
@@ -153,6 +153,63 @@ def test_an_exception_that_no_log_can_hold_is_answered(
     check_large_message(JDK, shop_folder(JDK, tmp_path_factory), tmp_path / "log")
 
 
+def check_failing_answers(server: JavaServer, folder: Path, log: Path) -> None:
+    """An error without an end is answered, and its writer ends. A status that is none, and functions
+    of the service that throw at an error, are the internal error without a word of theirs.
+    """
+    with running(server, folder, log) as shop:
+        for path in ("/endless", "/none", "/choose", "/complete"):
+            answer = shop.ask("GET", path, X_Request_Id=GIVEN)
+            assert (answer.status, answer.code) == (500, "internal_error"), path
+            assert answer.error["request_id"] == GIVEN
+            assert b"hunter2" not in answer.body
+        wait_until(lambda: "the endless answer ended" in shop.log.read_text(encoding="utf-8"))
+        text = shop.log.read_text(encoding="utf-8")
+    for path in ("/choose", "/complete"):
+        assert f"the error could not be answered: GET {path}" in text
+
+
+def test_no_answer_in_java_fails_with_its_service(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """In the server of the JDK."""
+    check_failing_answers(JDK, shop_folder(JDK, tmp_path_factory), tmp_path / "log")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("version", SERVLETS)
+def test_no_answer_of_a_servlet_fails_with_its_service(
+    version: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """In servlets of either API."""
+    server = SERVLETS[version]
+    check_failing_answers(server, shop_folder(server, tmp_path_factory), tmp_path / "log")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("version", SERVLETS)
+def test_a_servlet_answers_as_its_container_lets_it(
+    version: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """What a forward answers leaves whole: an error in the envelope, another as it is. A body has a
+    writer or a stream, and begins anew in the same writer.
+    """
+    server = SERVLETS[version]
+    with running(server, shop_folder(server, tmp_path_factory), tmp_path / "log") as shop:
+        for path, code in (
+            ("/forward/refused", "not_found"),
+            ("/forward/status", "not_found"),
+            ("/forward/typed", "sku_taken"),
+            ("/message", "not_found"),
+            ("/both", "internal_error"),
+        ):
+            answer = shop.ask("GET", path, X_Request_Id=GIVEN)
+            assert (answer.code, answer.error["request_id"]) == (code, GIVEN), path
+        for path in ("/forward/fine", "/again"):
+            fine = shop.ask("GET", path, X_Request_Id=GIVEN)
+            assert (fine.status, fine.body, fine.headers["X-Request-Id"]) == (200, b"fine", GIVEN)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("version", SERVLETS)
 def test_a_shop_in_servlets_keeps_every_law(
@@ -171,20 +228,25 @@ def test_a_shop_in_servlets_keeps_every_law(
 def test_an_asynchronous_servlet_answers_in_the_envelope(
     version: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """From another thread, in a second dispatch, and when its time is up."""
+    """From another thread, by the response of the context too, in a second dispatch, and when its
+    time is up, whatever fails at it. A listener may dispatch it then.
+    """
     server = SERVLETS[version]
     with running(server, shop_folder(server, tmp_path_factory), tmp_path / "log") as shop:
         for path, status, code in (
             ("status", 400, "bad_request"),
+            ("given", 404, "not_found"),
             ("typed", 409, "sku_taken"),
             ("never", 503, "internal_error"),
+            ("choose", 500, "internal_error"),
         ):
             answer = shop.ask("GET", f"/later/{path}", X_Request_Id=GIVEN)
             assert (answer.status, answer.code) == (status, code)
             assert answer.error["request_id"] == GIVEN
-        fine = shop.ask("GET", "/later/fine", X_Request_Id=GIVEN)
-        assert (fine.status, fine.body) == (200, b"fine")
-        assert fine.headers["X-Request-Id"] == GIVEN
+        for path in ("fine", "dispatched"):
+            fine = shop.ask("GET", f"/later/{path}", X_Request_Id=GIVEN)
+            assert (fine.status, fine.body) == (200, b"fine")
+            assert fine.headers["X-Request-Id"] == GIVEN
 
 
 @pytest.mark.full

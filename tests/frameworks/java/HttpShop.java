@@ -19,7 +19,7 @@ final class HttpShop {
         HttpServer server = HttpServer.create(place, 0);
         List<Filter> filters = server.createContext("/", HttpShop::serve).getFilters();
         filters.add(new AccessLog());
-        filters.add(new HttpServerBoundary());
+        filters.add(new HttpServerBoundary(Shop.options()));
         server.setExecutor(Executors.newFixedThreadPool(8));
         server.start();
     }

@@ -1,6 +1,10 @@
 // The shop in Tomcat: java ServletShop 8080
 
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -35,7 +39,7 @@ final class ServletShop {
         context.addServletMappingDecoded("/", "shop");
         FilterDef filter = new FilterDef();
         filter.setFilterName("errors");
-        filter.setFilter(new ServletBoundary());
+        filter.setFilter(new ServletBoundary(Shop.options()));
         filter.setAsyncSupported("true");
         context.addFilterDef(filter);
         FilterMap everywhere = new FilterMap();
@@ -72,16 +76,58 @@ final class ServletShop {
 
         @Override
         protected void service(HttpServletRequest request, HttpServletResponse response)
-                throws IOException {
-            if (request.getRequestURI().startsWith("/later/")) {
+                throws IOException, ServletException {
+            String path = request.getRequestURI();
+            if (path.startsWith("/later/")) {
                 later(request, response);
                 return;
             }
+            if (path.startsWith("/forward/")) {
+                request.getRequestDispatcher(path.substring("/forward".length()))
+                        .forward(request, response);
+                return;
+            }
             try {
+                if (answersItself(request.getServletPath(), response)) {
+                    return;
+                }
                 Shop.serve(new ServletCall(request, response));
             } catch (InterruptedException interrupted) {
                 throw new IOException(interrupted);
             }
+        }
+
+        private static boolean answersItself(String path, HttpServletResponse response)
+                throws IOException {
+            switch (path) {
+                case "/refused" -> response.sendError(404);
+                case "/status" -> {
+                    response.setStatus(404);
+                    response.getWriter().write("hunter2");
+                }
+                case "/message" -> {
+                    try { // only older servlets have it
+                        HttpServletResponse.class.getMethod("setStatus", int.class, String.class)
+                                .invoke(response, 404, "hunter2");
+                    } catch (ReflectiveOperationException newer) {
+                        response.setStatus(404);
+                    }
+                }
+                case "/fine" -> response.getWriter().write("fine");
+                case "/both" -> {
+                    response.getWriter().write("a");
+                    response.getOutputStream().write('b');
+                }
+                case "/again" -> {
+                    response.getWriter().write("hunter2");
+                    response.resetBuffer();
+                    response.getWriter().write("fine");
+                }
+                default -> {
+                    return false;
+                }
+            }
+            return true;
         }
 
         /** Answers from another thread, or in a second dispatch. */
@@ -92,6 +138,18 @@ final class ServletShop {
                     response.setStatus(409);
                     request.getAsyncContext().complete();
                 });
+                case "/later/given" -> {
+                    AsyncContext context = request.startAsync();
+                    context.start(() -> {
+                        ((HttpServletResponse) context.getResponse()).setStatus(404);
+                        context.complete();
+                    });
+                }
+                case "/later/dispatched" -> {
+                    AsyncContext context = request.startAsync();
+                    context.addListener(new Dispatching());
+                    context.setTimeout(100);
+                }
                 case "/later/fine" -> request.startAsync().start(() -> {
                     try {
                         response.getWriter().write("fine");
@@ -103,6 +161,26 @@ final class ServletShop {
                 case "/later/typed" -> request.startAsync().dispatch("/typed");
                 default -> request.startAsync().setTimeout(100);
             }
+        }
+    }
+
+    /** Dispatches a request whose time is up. */
+    private static final class Dispatching implements AsyncListener {
+        @Override
+        public void onTimeout(AsyncEvent event) {
+            event.getAsyncContext().dispatch("/fine");
+        }
+
+        @Override
+        public void onComplete(AsyncEvent event) {
+        }
+
+        @Override
+        public void onError(AsyncEvent event) {
+        }
+
+        @Override
+        public void onStartAsync(AsyncEvent event) {
         }
     }
 

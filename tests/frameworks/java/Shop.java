@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import shoperrors.BoundaryOptions;
 import shoperrors.NotFoundException;
 import shoperrors.OutOfStockException;
 import shoperrors.SkuTakenException;
@@ -35,6 +36,22 @@ final class Shop {
         OutputStream begin(int status, long length) throws IOException;
     }
 
+    /** Options whose functions throw at paths of their names. */
+    static BoundaryOptions options() {
+        return BoundaryOptions.standard()
+                .withChoose(problem -> {
+                    fail(problem.request(), "/choose");
+                    return null;
+                })
+                .withComplete((request, error) -> fail(request, "/complete"));
+    }
+
+    private static void fail(BoundaryOptions.Request request, String end) {
+        if (request.path().endsWith(end)) {
+            throw new IllegalStateException("hunter2");
+        }
+    }
+
     static void serve(Call call) throws IOException, InterruptedException {
         if ("http://shop.example".equals(call.header("Origin"))) {
             call.set("Access-Control-Allow-Origin", "http://shop.example");
@@ -46,7 +63,7 @@ final class Shop {
             if (allow(call, "POST")) {
                 create(call);
             }
-        } else if (isItem || path.matches("/(typed|bare|crash|cause|large|stream|slow)")) {
+        } else if (isItem || path.matches("/(typed|bare|crash|cause|large|stream|slow|endless|none)")) {
             if (allow(call, "GET")) {
                 read(call, isItem ? path.substring("/items/".length()) : path);
             }
@@ -83,6 +100,18 @@ final class Shop {
                 body.write("begin".getBytes(StandardCharsets.UTF_8));
                 body.flush();
                 throw new IllegalStateException("hunter2");
+            }
+            case "/none" -> call.begin(99, 0);
+            case "/endless" -> {
+                OutputStream body = call.begin(500, 0);
+                try {
+                    while (true) {
+                        body.write(new byte[65_536]);
+                    }
+                } catch (IOException ended) {
+                    System.out.println("the endless answer ended");
+                    throw ended;
+                }
             }
             case "/slow" -> {
                 Thread.sleep(500);
