@@ -313,10 +313,7 @@ function isResponse(payload: unknown): payload is {
 function write(reply: FastifyAnswer, answer: Answer): void {
   reply.hijack();
   reply.raw.statusCode = answer.status;
-  const left = [
-    ...OF_BODY,
-    ...refusedNames(reply.getHeaders() as FieldSource),
-  ];
+  const left = [...OF_BODY, ...refusedNames(reply.getHeaders() as FieldSource)];
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (!left.includes(name)) reply.raw.setHeader(name, value);
   }
