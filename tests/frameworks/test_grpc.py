@@ -276,8 +276,8 @@ class Elsewhere:
 
 
 def test_a_handler_keeps_its_threads(shop: Any) -> None:
-    """One that does not block takes none, so that calls which watch are no load; its errors leave
-    as themselves. One with threads of its own runs there.
+    """One that does not block takes no thread, so calls that watch hold none; its errors leave as
+    themselves. One with threads of its own runs there.
     """
     module = importlib.import_module("shop_errors.frameworks.grpc")
     handlers = {

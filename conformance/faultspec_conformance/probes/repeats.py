@@ -51,8 +51,8 @@ def repeated_errors(session: Session) -> Iterator[Outcome | NotRun | Note]:
         surface for surface in repeaters if surface.transport == "event" or surface.name in written
     ]
     if not repeating and repeaters:
-        names = " and ".join(f"`{surface.name}`" for surface in repeaters)
-        yield not_exercised(_CLAUSE, f"a run cannot observe what is written to {names}")
+        for surface in repeaters:
+            yield not_exercised(_CLAUSE, _why_unobserved(surface))
         return
     heard = [surface for surface in repeating if surface.transport == "event"]
     if heard and not session.hears:
@@ -84,8 +84,16 @@ def repeated_errors(session: Session) -> Iterator[Outcome | NotRun | Note]:
         yield from check_all()
         for surface in repeaters:
             if surface not in (*repeating, *heard):
-                yield _unchecked_outcome(surface, "a run cannot observe what is written to it")
+                yield _unchecked_outcome(surface, _why_unobserved(surface))
     yield from _check_sinks(session)
+
+
+def _why_unobserved(surface: Surface) -> str:
+    """Return why a run does not see what is written to a surface."""
+    return (
+        f"the configuration does not say where `{surface.name}` is written: add "
+        f"`sinks: {{{surface.name}: FILE}}`"
+    )
 
 
 def _check_sinks(session: Session) -> Iterator[Outcome | NotRun | Note]:

@@ -290,16 +290,17 @@ _ACTED_ON = frozenset({"retriable", "actions", "boundary", "domain", "details"})
 
 @rule("repeat-loses", severity="error")
 def repeat_loses(subject: Subject) -> Iterator[Remark]:
-    """A surface that repeats another has room for all its codes and all slots that clients act on.
+    """A surface that repeats another has room for all its codes and, unless it is a log, for all
+    slots that clients act on.
 
     Bad::
 
         envelopes:
           error: {shape: {code: $code, retry: $retriable}}
-          record: {shape: {code: $code}}
+          notice: {shape: {code: $code}}
         surfaces:
           api: {transport: http, envelope: error}
-          log: {transport: log, error_when: {present: /code}, envelope: record, repeats: api}
+          events: {transport: event, error_when: {present: /code}, envelope: notice, repeats: api}
         codes:
           failed: {summary: It failed., http: 500, retriable: false}
 
@@ -334,6 +335,8 @@ def repeat_loses(subject: Subject) -> Iterator[Remark]:
             )
             hint = "allow the codes here too, in one of their envelopes"
             yield Remark(subject.first_written(path, "codes", "repeats"), message, hint)
+        if surface.transport == "log":  # no client acts on it
+            continue
         for slot in _slots_acted_on(taxonomy, origin) - _slots_acted_on(taxonomy, surface):
             message = f"`{surface.name}` repeats `{origin.name}` but has no `${slot}`"
             where = subject.first_written(path, "envelope")
