@@ -194,8 +194,8 @@ class AsyncErrorInterceptor(grpc.aio.ServerInterceptor):
             await context.abort(ending.code, ending.message)
 
     def _end(self, method: str, exception: Exception, context: Any) -> bool:
-        """Whether the call of a plain function ends with the error of an exception. It is
-        not aborted: messages before the error may still be on their way.
+        """Whether the call of a plain function ends with the error of an exception. It
+        is not aborted: messages before the error may still be on their way.
         """
         ending = _ending(method, exception, context, self.choose)
         if ending is not None:
@@ -273,8 +273,8 @@ def _log(method: str, correlation_id: str, fault: Exception | None) -> None:
 
 
 def _is_aborted(exception: BaseException | None, context: Any) -> bool:
-    """Whether ``context.abort`` ended the call. It raises an ``Exception`` of no text, and
-    an ``AbortError`` in ``grpc.aio``; a handler may raise another in its place.
+    """Whether ``context.abort`` ended the call. It raises an ``Exception`` of no text,
+    and an ``AbortError`` in ``grpc.aio``; a handler may raise another in its place.
     """
     if _asked(context, "done"):
         return True
@@ -302,16 +302,16 @@ def _own_code(context: Any) -> Any:
 
 
 def _asked(context: Any, name: str) -> Any:
-    """What a context says; None of one that does not say it, as those of plain functions
-    in ``grpc.aio``.
+    """The value of a method of a context; None if it has no such method, as the context
+    of plain functions in ``grpc.aio``.
     """
     ask = getattr(context, name, None)
     return None if ask is None else ask()
 
 
 def _in_threads(handler: Any, end: Callable[[Exception, Any], bool | None]) -> Any:
-    """The handler of threads which answers its errors; an exception that ``end`` does not
-    end is raised. One that does not block gets the callback that sends a response.
+    """The handler of threads which answers its errors; an exception that ``end`` does
+    not end is raised. One that does not block gets the callback that sends a response.
     """
     behaviour = _behaviour(handler)
 
