@@ -191,8 +191,8 @@ def test_no_answer_of_a_servlet_fails_with_its_service(
 def test_a_servlet_answers_as_its_container_lets_it(
     version: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """The answer of a forward leaves whole: an error in the envelope, another as it is. A body has
-    a writer or a stream, and begins anew in the same writer.
+    """The answer of a forward leaves whole: an error in the envelope, another as it is. A body has a
+    writer or a stream, and begins anew in the same writer.
     """
     server = SERVLETS[version]
     with running(server, shop_folder(server, tmp_path_factory), tmp_path / "log") as shop:

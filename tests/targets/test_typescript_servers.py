@@ -415,7 +415,7 @@ def test_a_header_that_node_refuses_throws_where_it_was_given(compiled: Compiled
 
 
 def test_an_answer_has_only_headers_that_servers_take(compiled: Compiled) -> None:
-    """What an error of a framework carries may have any characters; a server would throw at it."""
+    """The error of a framework may carry any characters; a server would throw at some."""
     package = f"platform/{names.folder(compiled.taxonomies['platform'].name)}"
     headers = {"WWW-Authenticate": "Basic \u20ac\n", "access-control-a b": "c", "Allow": "GET"}
     question = {
