@@ -154,8 +154,9 @@ def test_an_exception_that_no_log_can_hold_is_answered(
 
 
 def check_failing_answers(server: JavaServer, folder: Path, log: Path) -> None:
-    """An error without an end is answered, and its writer ends. An invalid status, and functions of
-    the service that throw at an error, are the internal error without a word of theirs.
+    """An error without an end is answered, and its writer ends. A status that is none, and
+    functions of the service that throw at an error, are the internal error without a word of
+    theirs.
     """
     with running(server, folder, log) as shop:
         for path in ("/endless", "/none", "/choose", "/complete"):
@@ -191,8 +192,8 @@ def test_no_answer_of_a_servlet_fails_with_its_service(
 def test_a_servlet_answers_as_its_container_lets_it(
     version: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """The answer of a forward leaves whole: an error in the envelope, another as it is. A body has a
-    writer or a stream, and begins anew in the same writer.
+    """The answer of a forward leaves whole: an error in the envelope, another as it is. A body has
+    a writer or a stream, and begins anew in the same writer.
     """
     server = SERVLETS[version]
     with running(server, shop_folder(server, tmp_path_factory), tmp_path / "log") as shop:
