@@ -9,23 +9,31 @@ from math import ceil
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import PagesConfig
+from faultspec_conformance.probes.ownership import evidence_of
 from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.filters import ListFilter, comparable, find_filters
-from faultspec_conformance.session.fixtures import request_to, written_values
+from faultspec_conformance.session.fixtures import make, request_to, written_values
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.next_pages import Paging, paging_of
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
+    leaves,
     not_exercised,
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.own_resources import parent_of
 from faultspec_conformance.session.parameters import id_of_item
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import ResourceKind, last_placeholder
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    ResourceKind,
+    last_placeholder,
+    lies_below,
+)
 
 _FILTER = "lists/filter"
 
@@ -70,6 +78,35 @@ def _check_list(
         id_name=last_placeholder(kind),
     )
     yield from filtered.outcomes()
+    if resource is not None and listing.placeholders:
+        yield from _check_below_another(session, listing, spec, resource)
+
+
+def _check_below_another(
+    session: HttpSession, listing: ServiceOperation, spec: RequestSpec, resource: CreatedResource
+) -> Iterator[Outcome]:
+    """Read the list below another item too: it shows nothing that lies below the first one."""
+    kind = resource.kind
+    above = parent_of(session, kind)
+    shared = session.knowledge.created.get(above.name) if above is not None else None
+    if above is None or shared is None or not lies_below(listing, above):
+        return
+    evidence, line = evidence_of(session, resource), f"{listing.name} of another {above.name}"
+    if any(str(value) == str(resource.id) for _, value in leaves(resource.body)):
+        return  # it refers to what may lie below other items too
+    another = make(session, above, owner=shared.owner)
+    if isinstance(another, str):
+        yield not_exercised(_FILTER, f"{line} could not be read: {another}")
+        return
+    page = session.call(replace(spec, values=another.item_values(listing)))
+    if not page.ok:
+        yield not_exercised(_FILTER, f"the service answered {page} to {line}")
+    elif evidence.is_shown_in(page):
+        message = f"{line} shows a {kind.name} that does not lie below it"
+        exchanges = (resource.creation, another.creation, page)
+        yield failed(_FILTER, message, *exchanges, variant="above")
+    elif evidence.is_shown_in(session.call(spec)):
+        yield passed(_FILTER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ clock) and proves nothing.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from faultspec.exchange.model import Canary
 from faultspec.language.model import Concealment
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import Identity
+from faultspec_conformance.probes.foreign_children import check_lists_below
 from faultspec_conformance.probes.foreign_reads import check_reads
 from faultspec_conformance.probes.foreign_references import check_filters, check_references
 from faultspec_conformance.probes.ownership import (
@@ -48,6 +49,7 @@ from faultspec_conformance.session.observation import (
     slot_value,
 )
 from faultspec_conformance.session.observations import AbsentIdRequest, ProbeResult, attempt
+from faultspec_conformance.session.own_resources import OwnResources, parent_of
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -101,6 +103,7 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
     if rule is None:
         return
     asked: tuple[Identity, Identity] | None = None
+    own: dict[str, OwnResources] = {}
     for kind in session.turn:
         resource = session.knowledge.created.get(kind.name)
         if resource is None:
@@ -118,6 +121,8 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
         resource = resource if isinstance(unshared, str) else unshared
         yield from _check_list(session, resource, stranger)
         yield from check_filters(session, resource, stranger)
+        own.setdefault(stranger.name, OwnResources(session, stranger))
+        yield from _check_below_own(session, rule, resource, own=own[stranger.name])
         # From here on the stranger has sent the owner's values too.
         yield from _check_same_values(session, rule, resource, stranger)
         yield from check_references(session, resource, stranger)
@@ -151,6 +156,8 @@ def _other_owners(session: HttpSession, rule: Concealment) -> Iterator[ProbeResu
         if comparison.hides_reads:
             yield from _check_list(session, resource, colleague)
             yield from check_filters(session, resource, colleague)
+            own = OwnResources(session, colleague)
+            yield from _check_below_own(session, rule, resource, own=own)
 
 
 def _check_items(
@@ -165,6 +172,29 @@ def _check_items(
     else:
         comparison = _compare(session, rule, resource, stranger)
         yield from _check_operations(session, comparison)
+
+
+def _check_below_own(
+    session: HttpSession, rule: Concealment, resource: CreatedResource, *, own: OwnResources
+) -> Iterator[ProbeResult]:
+    """Ask for an item of the owner below an item of the stranger: many services look for it by its
+    id alone, once the caller may see what it lies below.
+    """
+    kind = resource.kind
+    above = parent_of(session, kind)
+    if above is None or last_placeholder(kind) not in resource.values:
+        return
+    parent = own.find(above)
+    if isinstance(parent, str):
+        reason = f"{own.owner.name} has no `{above.name}` to ask for another `{kind.name}` below"
+        yield not_exercised(_CLAUSE, f"{reason}: {parent}")
+        return
+    comparison = replace(_compare(session, rule, resource, own.owner), above=parent.values)
+    for operation in _item_operations(session, kind):
+        if operation.method != "HEAD":
+            form = _Form(condition=_NEVER_GIVEN)
+            yield from attempt(comparison.outcomes(operation, form), _CLAUSE)
+    yield from attempt(check_lists_below(session, resource, parent=parent), _CLAUSE)
 
 
 def _compare(
@@ -248,7 +278,8 @@ class _Comparison:
     ``known``: the answer to a read of such an id, which others are compared with first.
     ``refused``: the stranger was refused before; ``hides_reads``: a read of the item.
     ``privileged``: the stranger may be allowed to see
-    the items of other owners, since roles are unknown.
+    the items of other owners, since roles are unknown. ``above``: the values of the placeholders
+    before the id in the stranger's requests, if they are not those of the resource.
     """
 
     session: HttpSession
@@ -260,6 +291,7 @@ class _Comparison:
     refused: bool = False
     hides_reads: bool = False
     privileged: bool = False
+    above: Mapping[str, object] = field(default_factory=dict)
 
     def outcomes(self, operation: ServiceOperation, form: _Form) -> Iterator[ProbeResult]:
         """Compare one operation."""
@@ -300,7 +332,8 @@ class _Comparison:
         elif foreign.observation.ok:
             subject = self._subject(operation)
             message = f"the service answered {foreign.observation} to {subject}; expected a refusal"
-            yield failed(_CLAUSE, message, resource.creation, foreign.observation)
+            variant = "below-own" if self.above else ""
+            yield failed(_CLAUSE, message, resource.creation, foreign.observation, variant=variant)
         else:
             self._note_refusal(operation)
             yield self._check_refusal(operation, form, foreign, nothing)
@@ -381,7 +414,7 @@ class _Comparison:
         name, subject = operation.name, self._subject(operation)
         if foreign.ok and not nothing.ok:
             own = f"{subject}: {foreign} may be about the caller's own resource of the same id"
-            return own if self.has_namesake() else None
+            return own if self.has_namesake() or self._may_be_below_own(foreign) else None
         if {foreign.status, nothing.status} & {401, 405, 429}:
             return f"the service answered {foreign} to {subject}"
         if nothing.ok:
@@ -391,6 +424,13 @@ class _Comparison:
             # case.
             return f"{name} creates a missing resource, as its document says"
         return None
+
+    def _may_be_below_own(self, foreign: Observation) -> bool:
+        """Whether a success below the stranger's own item may be about what lies there: items of
+        each item may be counted alike.
+        """
+        is_certain = unguessable(self.resource.id) or self.evidence.is_shown_in(foreign)
+        return bool(self.above) and not is_certain
 
     def _check_refusal(
         self,
@@ -409,7 +449,8 @@ class _Comparison:
             first = next(iter(differences.values()))
             message = f"{subject}: the answer differs from that for a missing resource: {first}"
             return failed(_CLAUSE, message, nothing.observation, answer, variant="difference")
-        if answer.code in self.rule.never and self._may_call(operation):
+        # Below another item there is no such resource, so the service may answer that.
+        if answer.code in self.rule.never and not self.above and self._may_call(operation):
             message = f"the service answered {answer} to {subject}; expected {self.rule.answer}"
             return failed(_CLAUSE, message, answer, variant="code")
         if answer.status == 403 and answer.code != self.rule.answer:
@@ -437,7 +478,8 @@ class _Comparison:
 
     def _subject(self, operation: ServiceOperation) -> str:
         boundary = boundary_between(self.resource.owner, self.stranger)
-        return f"{operation.name} of another {boundary}'s {self.resource.kind.name}"
+        subject = f"{operation.name} of another {boundary}'s {self.resource.kind.name}"
+        return f"{subject}, below an item of the caller" if self.above else subject
 
     def _ask_absent(self, operation: ServiceOperation, form: _Form) -> _Answer:
         identifier = sampling.other_identifier(self.session.source, self.resource.id)
@@ -452,7 +494,7 @@ class _Comparison:
         *canaries: Canary,
     ) -> Observation:
         names, values = operation.placeholders, self.resource.values
-        filled = dict(zip(names, values.values(), strict=False))
+        filled = dict(zip(names, self._values_of_path(), strict=False))
         if names and canaries:
             filled[names[len(values) - 1]] = identifier
         spec = self._request(operation, filled)
@@ -462,6 +504,10 @@ class _Comparison:
         if form.is_malformed and isinstance(spec.body, dict):
             spec = replace(spec, body=dict.fromkeys(spec.body, _ODD_VALUE))
         return self.session.call(spec)
+
+    def _values_of_path(self) -> list[object]:
+        """Return the values of the placeholders in the stranger's requests for the resource."""
+        return [*self.above.values(), *[*self.resource.values.values()][len(self.above) :]]
 
     def _differences(self, one: _Answer, two: _Answer) -> dict[str, str]:
         """Return what differs, in words, under names that stay the same from pair to pair."""

@@ -185,14 +185,10 @@ def _referred_kinds(session: HttpSession, operation: ServiceOperation) -> list[R
     return [kind for kind in found if kind is not None]
 
 
-def renew_references(
+def needed_kinds(
     session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None = None
-) -> bool:
-    """Replace the shared resources that a request refers to, and those that it lies below, by new
-    ones. Return whether there are any.
-
-    A service may accept one such request for each of them.
-    """
+) -> list[ResourceKind]:
+    """Return the kinds that a request lies below, then those that it refers to."""
     named = (
         [kind for kind in named_kinds(session, call) if isinstance(kind, ResourceKind)]
         if (call is not None)
@@ -204,8 +200,19 @@ def renew_references(
         if kind.item is not None
         and shape_of(operation.template).startswith(shape_of(kind.item) + "/")
     ]
+    return list({kind.name: kind for kind in (*parents, *named)}.values())
+
+
+def renew_references(
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None = None
+) -> bool:
+    """Replace the shared resources that a request refers to, and those that it lies below, by new
+    ones. Return whether there are any.
+
+    A service may accept one such request for each of them.
+    """
     knowledge, renewed = session.knowledge, False
-    for kind in {kind.name: kind for kind in (*parents, *named)}.values():
+    for kind in needed_kinds(session, operation, call):
         if kind.name in knowledge.under_way or kind.name not in knowledge.created:
             continue
         knowledge.under_way.add(kind.name)

@@ -276,7 +276,7 @@ CLAUSES = (
         title="A filtered list shows the items that fit, and no other",
         why="A client acts on items that it has left out, or never sees one that it asked for.",
         occasion="A list with a parameter that is called like a member of its items, or like the "
-        "least or most of one.",
+        "least or most of one; a list below an item, and below another one.",
     ),
     Clause(
         address="duplicates/refused",
