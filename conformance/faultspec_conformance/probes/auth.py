@@ -5,14 +5,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from faultspec.exchange.model import Canary
-from faultspec.openapi.service import Scheme, ServiceOperation
+from faultspec.openapi.service import Scheme, ServiceOperation, shape_of
 from faultspec_conformance.config import ANONYMOUS, CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.probes.operations import creates, one_of_each_method
 from faultspec_conformance.probes.refusals import HIDES_ERRORS, SERVERS_FAULT, hides_errors
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import authority, is_forbidden
-from faultspec_conformance.session.fixtures import ordinary_request
+from faultspec_conformance.session.fixtures import ordinary_request, request_to
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import renew_key
 from faultspec_conformance.session.observation import (
     INVALID_INPUT,
     Observation,
@@ -22,7 +23,7 @@ from faultspec_conformance.session.observation import (
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import absent_value, values_for
-from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import Role, is_json_write
 from faultspec_conformance.session.sampling import Violation, violations
 
@@ -33,6 +34,9 @@ _OPERATIONS = 20
 
 #: Statuses of refusals for what a resource is, beside those for invalid input.
 _OF_STATE = (404, 409, 410)
+
+#: Statuses of a refusal for a precondition, or for want of one.
+_OF_CONDITION = (412, 428)
 
 #: Operations that get worthless credentials. One framework reads all credentials; not every
 #: operation asks for them.
@@ -106,7 +110,7 @@ def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
 
 
 def _call_as_nobody(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
-    answer = session.call(_request_of_nobody(session, operation))
+    answer = _call_on_condition(session, operation, _request_of_nobody(session, operation))
     yield _check_401(session, answer, operation, _AS_NOBODY, clause=_MISSING)
 
 
@@ -238,6 +242,46 @@ def _credential(scheme: str | None, token: str) -> str:
     return f"{scheme} {token}"
 
 
+def _call_on_condition(
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
+) -> Observation:
+    """Send a write on an item; if it is refused for want of `If-Match`, once more with the current
+    ETag, to see whether anything else refuses it.
+    """
+    answer = session.call(spec)
+    header = operation.parameter("If-Match", "header")
+    is_required = header is not None and header.required and answer.status in INVALID_INPUT
+    if answer.status not in _OF_CONDITION and not is_required:
+        return answer
+    tag = _current_tag(session, operation, spec)
+    if tag is None:
+        return answer
+    return session.call(with_tag(renew_key(session, operation, spec), tag))
+
+
+def _current_tag(
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
+) -> str | None:
+    """Return the ETag of the item that a request is on or below, as its owner reads it, or None."""
+    path = shape_of(operation.template) + "/"
+    kinds = [
+        kind
+        for kind in session.kinds
+        if kind.operation("read") is not None and path.startswith(shape_of(kind.item or "/") + "/")
+    ]
+    kind = max(kinds, key=lambda kind: len(kind.item or ""), default=None)
+    read = kind.operation("read") if kind is not None else None
+    if kind is None or read is None:
+        return None
+    shared = session.knowledge.created.get(kind.name)
+    named = [spec.values.get(name) for name in operation.placeholders]
+    values = dict(zip(read.placeholders, named, strict=False))
+    asked = replace(
+        request_to(session, read, values), identity=shared.owner if shared is not None else None
+    )
+    return session.call(asked).header("ETag")
+
+
 def _check_401(
     session: HttpSession,
     answer: Observation,
@@ -333,7 +377,8 @@ def scopes(session: HttpSession) -> Iterator[Outcome]:
 
 
 def _call_beyond(session: HttpSession, identity: Identity, operation: ServiceOperation) -> Outcome:
-    answer = session.call(replace(ordinary_request(session, operation), identity=identity))
+    spec = replace(ordinary_request(session, operation), identity=identity)
+    answer = _call_on_condition(session, operation, spec)
     owned = ", ".join(identity.scopes or ()) or "none"
     what = f"{operation.name} by {identity.name}, whose scopes are {owned}"
     if is_forbidden(identity, operation):
