@@ -132,13 +132,20 @@ class Albums:
         return answer(200, found[0])
 
 
-def begun(service: Albums) -> HttpSession:
-    """The session of a service in which each kind of resource has been created."""
+def begun(service: Albums, boundary: str = "tenant") -> HttpSession:
+    """The session of a service in which each kind of resource has been created. ``boundary``: what
+    parts its two callers.
+    """
     text = {"text": "This is ${unique}"}
     item = "/albums/{album_id}/photos/{photo_id}"
     config = ServiceConfig(
         identities={
-            name: Identity(name, (("Authorization", name),), tenant=name) for name in ("ann", "ben")
+            name: Identity(
+                name,
+                (("Authorization", name),),
+                tenant=name if boundary == "tenant" else "acme",
+            )
+            for name in ("ann", "ben")
         },
         resources={
             "shelf": ResourceConfig(
@@ -165,7 +172,8 @@ def begun(service: Albums) -> HttpSession:
         },
         limits=Limits(writes=True),
     )
-    session = http_session(service, TAXONOMY, config, DOCUMENT)
+    taxonomy = TAXONOMY.replace("across: tenant", f"across: {boundary}")
+    session = http_session(service, taxonomy, config, DOCUMENT)
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
     return session
@@ -176,9 +184,9 @@ def failures(found: list[Outcome]) -> set[str | None]:
     return {each.finding.operation for each in found if each.finding is not None}
 
 
-def concealment(service: Albums) -> list[Outcome]:
-    """The outcomes about what belongs to another tenant."""
-    found = tenancy.other_tenants(begun(service))
+def concealment(service: Albums, boundary: str = "tenant") -> list[Outcome]:
+    """The outcomes about what belongs to another tenant, or to another caller of the tenant."""
+    found = tenancy.other_tenants(begun(service, boundary))
     results = [each for each in found if isinstance(each, Outcome)]
     return [each for each in results if each.clause == "tenancy/concealed"]
 
@@ -200,6 +208,14 @@ _ITEM = "/albums/{album_id}/photos/{photo_id}"
 def test_the_own_parent_leads_to_no_item_of_another_tenant(sin: str, operation: str) -> None:
     """An item is looked for below the parent in its path, whatever the caller may see there."""
     assert failures(concealment(Albums(sin))) == {operation}
+
+
+@pytest.mark.parametrize("sin", ["read", "update", "delete"])
+def test_the_own_parent_leads_to_no_item_of_a_colleague(sin: str) -> None:
+    """The same holds between the owners of one tenant."""
+    method = {"read": "GET", "update": "PATCH", "delete": "DELETE"}[sin]
+    assert failures(concealment(Albums(sin), "owner")) == {f"{method} {_ITEM}"}
+    assert not failures(concealment(Albums(), "owner"))
 
 
 @pytest.mark.parametrize("counted", [False, True])

@@ -18,6 +18,7 @@ from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.foreign_children import check_lists_below
 from faultspec_conformance.probes.foreign_reads import check_reads
 from faultspec_conformance.probes.foreign_references import check_filters, check_references
+from faultspec_conformance.probes.other_addresses import find_addresses, read_at_others
 from faultspec_conformance.probes.ownership import (
     Evidence,
     boundary_between,
@@ -107,7 +108,7 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
     for kind in session.turn:
         resource = session.knowledge.created.get(kind.name)
         if resource is None:
-            if kind.item is not None:
+            if kind.item is not None and not _is_address(session, kind):
                 yield not_exercised(_CLAUSE, _reason_left_out(kind))
             continue
         stranger = session.stranger(resource.owner)
@@ -121,6 +122,7 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
         resource = resource if isinstance(unshared, str) else unshared
         yield from _check_list(session, resource, stranger)
         yield from check_filters(session, resource, stranger)
+        yield from _check_addresses(session, rule, resource, stranger)
         own.setdefault(stranger.name, OwnResources(session, stranger))
         yield from _check_below_own(session, rule, resource, own=own[stranger.name])
         # From here on the stranger has sent the owner's values too.
@@ -156,6 +158,7 @@ def _other_owners(session: HttpSession, rule: Concealment) -> Iterator[ProbeResu
         if comparison.hides_reads:
             yield from _check_list(session, resource, colleague)
             yield from check_filters(session, resource, colleague)
+            yield from _check_addresses(session, rule, resource, colleague)
             own = OwnResources(session, colleague)
             yield from _check_below_own(session, rule, resource, own=own)
 
@@ -174,6 +177,38 @@ def _check_items(
         yield from _check_operations(session, comparison)
 
 
+def _is_address(session: HttpSession, kind: ResourceKind) -> bool:
+    """Whether the items of a kind are those of another one, at another address."""
+    reads = (
+        read
+        for one in session.kinds
+        if one.name in session.knowledge.created
+        for read in find_addresses(session, one)
+    )
+    return any(shape_of(read.template) == shape_of(kind.item or "") for read in reads)
+
+
+def _check_addresses(
+    session: HttpSession, rule: Concealment, resource: CreatedResource, stranger: Identity
+) -> Iterator[ProbeResult]:
+    """Call the operations at the other addresses of an item that is concealed at its own one."""
+    is_near = shares_tenant(resource.owner, stranger)
+    if not is_near and not is_private(session, resource.kind):
+        return
+    for address in read_at_others(session, resource):
+        item = address.item
+        if not address.is_shown:
+            reason = f"GET {item.kind.item} does not show the owner its {item.kind.name}"
+            yield not_exercised(_CLAUSE, reason)
+            continue
+        comparison = _compare(session, rule, resource, stranger)
+        comparison = replace(comparison, resource=item, refused=True)
+        for operation in _item_operations(session, item.kind):
+            if operation.method != "HEAD":
+                form = _Form(condition=_NEVER_GIVEN)
+                yield from attempt(comparison.outcomes(operation, form), _CLAUSE)
+
+
 def _check_below_own(
     session: HttpSession, rule: Concealment, resource: CreatedResource, *, own: OwnResources
 ) -> Iterator[ProbeResult]:
@@ -189,7 +224,8 @@ def _check_below_own(
         reason = f"{own.owner.name} has no `{above.name}` to ask for another `{kind.name}` below"
         yield not_exercised(_CLAUSE, f"{reason}: {parent}")
         return
-    comparison = replace(_compare(session, rule, resource, own.owner), above=parent.values)
+    comparison = _compare(session, rule, resource, own.owner)
+    comparison = replace(comparison, above=parent.values, refused=True)
     for operation in _item_operations(session, kind):
         if operation.method != "HEAD":
             form = _Form(condition=_NEVER_GIVEN)

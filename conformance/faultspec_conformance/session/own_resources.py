@@ -46,7 +46,7 @@ class OwnResources:
 
     def _find_needed(self, kind: ResourceKind) -> CreatedResource | str:
         shared = self.session.knowledge.created.get(kind.name)
-        if shared is not None and shared.owner.tenant == self.owner.tenant:
+        if shared is not None and shared.owner.name == self.owner.name:
             return shared
         return self.find(kind)
 
