@@ -151,7 +151,7 @@ def test_an_address_that_is_open_to_everybody_conceals_nothing() -> None:
 
 
 def test_a_number_may_name_something_else_at_another_address() -> None:
-    """What the owner reads there has to be its item."""
+    """The answer that the owner reads there has to be its item."""
     found = concealment(Notes(counted=True), document("/v0/notes/{note_id}"))
     assert not failures(found)
     assert "does not show the owner its note" in reasons(found)
