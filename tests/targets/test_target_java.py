@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pytest
@@ -74,9 +75,10 @@ class JavaBindings(NamedTuple):
         """The answers to cases, by taxonomy; or what another method of `java_comparison.txt` says
         of them.
         """
-        for name, of_taxonomy in cases.items():
-            (self.folder / name / "cases.json").write_text(json.dumps(of_taxonomy))
-        found = run_main(self.folder, method, *cases)
+        with TemporaryDirectory() as asked:  # the classes are shared by all workers
+            for name, of_taxonomy in cases.items():
+                (Path(asked) / f"{name}.json").write_text(json.dumps(of_taxonomy))
+            found = run_main(self.folder, method, asked, *cases)
         return {name: json.loads(line) for name, line in found.items()}
 
 
