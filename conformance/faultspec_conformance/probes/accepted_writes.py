@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 
 from faultspec.language.values import shorten
+from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.choices import other_choices
@@ -50,6 +51,7 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.parameters import referred_kind
 from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -58,9 +60,7 @@ from faultspec_conformance.session.resources import (
     creation_path,
     is_json_write,
     last_placeholder,
-    names_of,
     path_of,
-    refers_to,
 )
 
 _CREATED, _UPDATED, _DELETED = "writes/created", "writes/updated", "writes/deleted"
@@ -299,26 +299,22 @@ class _Lifetime:
     ) -> set[str]:
         """Return the members that a write sent and that a read shows as null or empty.
 
-        Left out are choices, members that no answer shows (`writeOnly`, passwords), and those that
-        name another resource.
+        Left out are choices, and members that no answer has to show.
         """
         if not read.ok:
             return set()
-        document = self.session.description.document
-        schema = operation.body.schema if operation.body is not None else {}
-        properties = sampling.properties_of(sampling.merge_all_of(document, schema))
-        names = set(emptied_members(sent, read)) - self._choices(operation)
+        nodes = self._member_nodes(operation)
         return {
             name
-            for name in names
-            if not sampling.is_hidden(sampling.only_branch(document, properties.get(name) or {}))
+            for name in emptied_members(sent, read) - self._choices(operation)
+            if not sampling.is_hidden(nodes.get(name) or {})
         }
 
     def _lost_value(
         self, operation: ServiceOperation, name: str, evidence: tuple[Observation, ...]
     ) -> Outcome:
-        """A value that a write sent and that no read shows. Where the configuration does not
-        have the body, the member may depend on another one.
+        """Return the outcome that a read does not show a value that a write sent: a warning where
+        the configuration does not have the body, since the member may depend on another one.
         """
         write = next(one for one in reversed(evidence) if one.exchange.request.method != "GET")
         message = f"{operation.name} succeeded ({write}), but a read shows no `{name}` of the "
@@ -348,14 +344,14 @@ class _Lifetime:
 
     def _choices(self, operation: ServiceOperation) -> set[str]:
         """Return the members whose values are choices, such as a state that goes on by itself."""
+        return {name for name, node in self._member_nodes(operation).items() if "enum" in node}
+
+    def _member_nodes(self, operation: ServiceOperation) -> dict[str, Json]:
+        """Return the schemas of the documented members of a body."""
         document = self.session.description.document
         schema = operation.body.schema if operation.body is not None else {}
         properties = sampling.properties_of(sampling.merge_all_of(document, schema))
-        return {
-            name
-            for name, node in properties.items()
-            if "enum" in sampling.only_branch(document, node)
-        }
+        return {name: sampling.only_branch(document, node) for name, node in properties.items()}
 
     def _check_listed_once(self, pages: list[Observation]) -> Outcome:
         """Check that the list shows one resource with the unique values of the creation."""
@@ -572,9 +568,7 @@ class _Lifetime:
             member
             for member in new.keys() & earlier.keys() - self._choices(operation)
             if is_equal_value(now.get(member), shown[member])
-            and not any(
-                refers_to(member, names_of(one.name, one.item)) for one in self.session.kinds
-            )
+            and referred_kind(self.session, member) is None
         }
 
     # ---- deletion

@@ -131,19 +131,19 @@ def differing_members(
     }
 
 
-def emptied_members(sent: Mapping[str, object], read: Observation) -> list[str]:
+def emptied_members(sent: Mapping[str, object], read: Observation) -> set[str]:
     """Return the members that were sent with a value and that a read shows as null or empty, but
     for those that a service sets itself.
     """
     shown = find_representation(read, sent)
-    return sorted(
+    return {
         name
         for name, value in sent.items()
         if _is_comparable(value)
         and value not in ("", False)
         and not _OWN.search(name)
         and shown.get(name, ...) in (None, "", [])
-    )
+    }
 
 
 def is_masked(value: object) -> bool:

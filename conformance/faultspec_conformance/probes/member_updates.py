@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from faultspec.language.values import is_text_or_number
+from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import (
     confirmed_members,
@@ -25,13 +26,9 @@ from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.meanings import codes_meaning
 from faultspec_conformance.session.observation import Observation, failed, parse_body, passed
+from faultspec_conformance.session.parameters import referred_kind
 from faultspec_conformance.session.requests import with_tag
-from faultspec_conformance.session.resources import (
-    CreatedResource,
-    content_type,
-    names_of,
-    refers_to,
-)
+from faultspec_conformance.session.resources import CreatedResource, content_type
 
 _UPDATED, _STALE = "writes/updated", "preconditions/stale"
 
@@ -124,9 +121,8 @@ class MemberUpdates:
         shown = find_representation(state, {**documented, **own})
         for name in dict.fromkeys((*own, *documented)):
             usable = name in shown and name not in kind.config.unique and name not in spared
-            if not usable or is_set_by_service(name) or self._refers(name):
-                continue
-            if self._is_hidden(name):
+            fixed = is_set_by_service(name) or self._refers(name)
+            if not usable or fixed or sampling.is_hidden(self._node(name)):
                 continue
             if self._is_choice(name) and _STATES.search(name):  # it may go on by itself
                 continue
@@ -196,20 +192,16 @@ class MemberUpdates:
 
     def _is_choice(self, name: str) -> bool:
         """Whether a member has one of the values that the document lists."""
-        document = self.session.description.document
-        return "enum" in sampling.only_branch(document, self._properties().get(name) or {})
+        return "enum" in self._node(name)
 
-    def _is_hidden(self, name: str) -> bool:
-        """Whether no answer has to show a member: it is only written."""
+    def _node(self, name: str) -> Json:
+        """Return the schema of a member; empty if the document has none."""
         document = self.session.description.document
-        return sampling.is_hidden(
-            sampling.only_branch(document, self._properties().get(name) or {})
-        )
+        return sampling.only_branch(document, self._properties().get(name) or {})
 
     def _refers(self, name: str) -> bool:
         """Whether a member refers to another resource, which an update may not change."""
-        kinds = self.session.kinds
-        return any(refers_to(name, names_of(kind.name, kind.item)) for kind in kinds)
+        return referred_kind(self.session, name) is not None
 
     def _sent_alone(self) -> set[str]:
         """Return the members that a good update of the run has sent alone."""
@@ -263,8 +255,8 @@ class MemberUpdates:
                 if value is None
                 else name in confirmed_members(write, body)
             )
-            differs = value is None or not is_equal_value(old, value)
-            if new is not ... and confirms and differs and old != value and new == old:
+            differs = old is not None if value is None else not is_equal_value(old, value)
+            if new is not ... and confirms and differs and new == old:
                 message = f"{operation} confirms a new `{name}` of the {kind} ({write}), but a "
                 message += "read shows the old one"
                 pointer = f"/{name}"

@@ -1,11 +1,10 @@
 """Other addresses of an item: paths that name it too, such as those of another version."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from faultspec.openapi.resources import DocumentedResource
-from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec.openapi.service import ServiceOperation, placeholders, shape_of
 from faultspec_conformance.config import ResourceConfig
 from faultspec_conformance.probes.ownership import evidence_of, unguessable
 from faultspec_conformance.session.fixtures import request_to
@@ -55,7 +54,7 @@ def _names_item(read: ServiceOperation, kind: ResourceKind) -> bool:
     """Whether the placeholders of a read name an item of a kind: by those of its own path, the name
     of the kind, or the collection before the last one.
     """
-    own = re.findall(r"{([^{}]+)}", kind.item or "")
+    own = placeholders(kind.item or "")
     if not read.placeholders or len(read.placeholders) not in (1, len(own)):
         return False
     last = read.placeholders[-1]

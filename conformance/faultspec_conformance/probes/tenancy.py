@@ -203,10 +203,7 @@ def _check_addresses(
             continue
         comparison = _compare(session, rule, resource, stranger)
         comparison = replace(comparison, resource=item, refused=True)
-        for operation in _item_operations(session, item.kind):
-            if operation.method != "HEAD":
-                form = _Form(condition=_NEVER_GIVEN)
-                yield from attempt(comparison.outcomes(operation, form), _CLAUSE)
+        yield from _check_in_one_form(session, comparison)
 
 
 def _check_below_own(
@@ -226,10 +223,7 @@ def _check_below_own(
         return
     comparison = _compare(session, rule, resource, own.owner)
     comparison = replace(comparison, above=parent.values, refused=True)
-    for operation in _item_operations(session, kind):
-        if operation.method != "HEAD":
-            form = _Form(condition=_NEVER_GIVEN)
-            yield from attempt(comparison.outcomes(operation, form), _CLAUSE)
+    yield from _check_in_one_form(session, comparison)
     yield from attempt(check_lists_below(session, resource, parent=parent), _CLAUSE)
 
 
@@ -240,6 +234,14 @@ def _compare(
     return _Comparison(
         session=session, rule=rule, resource=resource, stranger=stranger, evidence=evidence
     )
+
+
+def _check_in_one_form(session: HttpSession, comparison: "_Comparison") -> Iterator[ProbeResult]:
+    """Call every operation on an item once, but for HEAD."""
+    for operation in _item_operations(session, comparison.resource.kind):
+        if operation.method != "HEAD":
+            form = _Form(condition=_NEVER_GIVEN)
+            yield from attempt(comparison.outcomes(operation, form), _CLAUSE)
 
 
 def _check_operations(session: HttpSession, comparison: "_Comparison") -> Iterator[ProbeResult]:

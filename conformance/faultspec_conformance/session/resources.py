@@ -15,6 +15,7 @@ from faultspec.openapi.service import (
     ServiceOperation,
     matches,
     path_values,
+    placeholders,
     shape_of,
 )
 from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
@@ -251,7 +252,7 @@ def creation_path(kind: ResourceKind, creation: Observation) -> str | None:
     identifier = identifier_of(creation, last_placeholder(kind), kind)
     if create.method == "PUT" or identifier is None:
         return path if create.method == "PUT" else None
-    names = re.findall(r"{([^{}]+)}", item)
+    names = placeholders(item)
     parents = (path_values(create.template, path) or {}).values()
     return path_of(item, dict(zip(names, [*parents, identifier], strict=False)))
 
