@@ -158,6 +158,37 @@ def test_each_malformed_answer_is_what_it_says(framing: Framing) -> None:
     assert spoiled("close") == []
 
 
+def test_a_malformed_call_spoils_no_other_of_its_batch() -> None:
+    """In a batch, a wrong type or id, a missing and a doubled answer are those of one call; what
+    spoils the message spoils the batch.
+    """
+
+    def answered(*kinds: str) -> tuple[list[Any], Any]:
+        calls = [
+            call(number=number, **({"x-fault": f"busy,malformed={kind}"} if kind else {}))
+            for number, kind in enumerate(kinds, 1)
+        ]
+        answer = CallServer(contract(), schedule()).answer(b"[%b]" % b",".join(calls))
+        return json.loads(answer.body or b"[]"), answer.fault and answer.fault.malformed
+
+    bodies, spoiled = answered("", "type", "id", "never", "twice", "")
+    assert [body["id"] for body in bodies] == [1, 2, -4, 5, 5, 6]
+    assert [isinstance(body.get("error"), str) for body in bodies].count(True) == 1
+    assert spoiled is None
+    assert answered("never", "never") == ([], "never")
+    assert [body["id"] for body in answered("never", "cut", "")[0]] == [2, 3]
+    assert answered("never", "cut", "")[1] == "cut"
+
+
+def test_an_unknown_method_of_mcp_is_logged_as_such() -> None:
+    """The line of a call whose method MCP does not have says so, and the error has its number."""
+    server = CallServer(contract(STEPS), schedule())
+    answer = server.answer(call("resources/lst"))
+    assert answer.body is not None
+    assert json.loads(answer.body)["error"]["code"] == -32601
+    assert str(answer.calls[0]) == "resources/lst -> Method not found"
+
+
 @given(
     st.binary(max_size=60)
     | st.recursive(

@@ -5,7 +5,7 @@ the bytes. MCP 2025-11-25 is offered, and any earlier revision that a client ask
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -98,17 +98,14 @@ class CallServer:
         value = parse_message(message)
         if isinstance(value, list) and 0 < len(value) <= _BATCH:
             calls = tuple(self._answer_one(item, asked) for item in value)
-            bodies = [called.body for called in calls if called.body is not None]
-            if not bodies:
-                return MessageAnswer(None, calls, None)
-            fault = next((called.fault for called in calls if called.fault is not None), None)
-            return _write(bodies, calls, fault)
+            bodies = [body for called in calls for body in _bodies_of(called)]
+            return MessageAnswer(_write(bodies) if bodies else None, calls, _fault_of_batch(calls))
         if value is None:
-            return _write(_error(None, _NO_JSON, "Parse error"), (), None)
+            return MessageAnswer(_write(_error(None, _NO_JSON, "Parse error")), (), None)
         called = self._answer_one(value, asked)
         if called.body is None:
             return MessageAnswer(None, (called,), None)
-        return _write(called.body, (called,), called.fault)
+        return MessageAnswer(_write(_malform(called)), (called,), called.fault)
 
     def _answer_one(self, message: object, asked: str | None) -> Called:
         is_call = isinstance(message, dict) and isinstance(message.get("method"), str)
@@ -139,7 +136,11 @@ class CallServer:
             return Called(
                 name, _error(number, REFUSED, f"faultspec serve: {error}"), None, str(error)
             )
-        return Called(name, self._make_result(method, number, params), fault)
+        if tool is None and self._lacks(method):
+            body = _error(number, _NO_METHOD, "Method not found")
+            return Called(name, body, fault, "Method not found")
+        result = self._result_of(method, params)
+        return Called(name, {"jsonrpc": "2.0", "id": number, "result": result}, fault)
 
     def _parse(self, written: str) -> Fault:
         try:
@@ -151,20 +152,19 @@ class CallServer:
             raise Unanswerable(unknown)
         return fault
 
-    def _make_result(self, method: str, number: object, params: object) -> object:
-        result: object = {"id": "1"}
+    def _lacks(self, method: str) -> bool:
+        """Whether a server of MCP does not have a method."""
+        return self.serves_mcp and method not in {*self._results, *_METHODS}
+
+    def _result_of(self, method: str, params: object) -> object:
+        """The result of a good answer."""
         name = _tool_of(method, params) or method
         if name in self._results:
-            result = self._results[name]
-        elif self.serves_mcp:
-            known = self._mcp_result(method, params)
-            if known is None:
-                return _error(number, _NO_METHOD, "Method not found")
-            result = known
-        return {"jsonrpc": "2.0", "id": number, "result": result}
+            return self._results[name]
+        return self._mcp_result(method, params) if self.serves_mcp else {"id": "1"}
 
     def _mcp_result(self, method: str, params: object) -> object:
-        """The result of a method of MCP 2025-11-25; None of any other."""
+        """The result of a method of MCP 2025-11-25."""
         if method == "initialize":
             wanted = params.get("protocolVersion") if isinstance(params, dict) else None
             offered = wanted if isinstance(wanted, str) and wanted <= _REVISION else _REVISION
@@ -181,7 +181,7 @@ class CallServer:
             }
         if method == "tools/call":
             return self._tool_success(_tool_of(method, params) or "")
-        return {} if method == "ping" else None
+        return {}  # of `ping`
 
     def _tool_success(self, name: str) -> object:
         result: dict[str, object] = {"content": [{"type": "text", "text": "{}"}]}
@@ -282,8 +282,14 @@ class CallServer:
 #: The settings of a fault that calls by name have no place for, by their names in it.
 _OVER_HTTP = {"status": "status", "retry-after": "retry_after", "with": "others"}
 
+#: What is malformed in the answer of one call of a batch. Other kinds spoil the whole message.
+_OF_ONE_CALL = frozenset({"type", "id", "never", "twice"})
+
 #: Methods of MCP that a script fails only if it names them: without them there is no session.
 _HANDSHAKE = frozenset({"initialize", "ping", "tools/list", "server/discover"})
+
+#: Methods of MCP that have results. Others are not found.
+_METHODS = frozenset({"initialize", "ping", "tools/list", "tools/call"})
 
 
 def _examples(code: Code, contract: Contract) -> Iterator[Example]:
@@ -353,13 +359,40 @@ def _error(number: object, code: int, message: str) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
 
 
-def _write(body: object, calls: tuple[Called, ...], fault: Fault | None) -> MessageAnswer:
-    if fault is not None and fault.malformed in ("type", "id"):
-        change = _with_wrong_type if fault.malformed == "type" else _with_other_id
-        body = [change(each) for each in body] if isinstance(body, list) else change(body)
+def _write(body: object) -> bytes:
     # Lone surrogates of a name or an id cannot be written as UTF-8.
-    text = json.dumps(body, ensure_ascii=True)
-    return MessageAnswer(text.encode(), calls, fault)
+    return json.dumps(body, ensure_ascii=True).encode()
+
+
+def _malform(called: Called) -> object:
+    """The answer of a call, with the wrong type or id that its fault asks for."""
+    malformed = called.fault.malformed if called.fault is not None else None
+    if malformed == "type":
+        return _with_wrong_type(called.body)
+    return _with_other_id(called.body) if malformed == "id" else called.body
+
+
+def _bodies_of(called: Called) -> list[object]:
+    """The answers of a call in that of its batch: none of a notification."""
+    malformed = called.fault.malformed if called.fault is not None else None
+    if called.body is None or malformed == "never":
+        return []
+    return [_malform(called)] * (2 if malformed == "twice" else 1)
+
+
+def _fault_of_batch(calls: Iterable[Called]) -> Fault | None:
+    """The fault of the answer to a batch: what is malformed in one call spoils no other, unless it
+    is the message itself. The answer waits for the latest.
+    """
+    answered = [called for called in calls if called.body is not None]
+    faults = [called.fault for called in answered if called.fault is not None]
+    if not faults:
+        return None
+    if len(faults) == len(answered) and all(fault.malformed == "never" for fault in faults):
+        return faults[0]
+    spoiled = [fault for fault in faults if fault.malformed not in {None, *_OF_ONE_CALL}]
+    fault = spoiled[0] if spoiled else faults[0]._replace(malformed=None)
+    return fault._replace(delay=max(other.delay for other in faults))
 
 
 def _with_wrong_type(body: object) -> object:
