@@ -67,7 +67,12 @@ errors = st.fixed_dictionaries(
 
 def answered(info: dict[str, Any], rules: Contract = RULES) -> Observation:
     """An error that is the answer to a call."""
-    body = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "No", "data": info}}
+    number = info.get("id", 1)
+    body = {
+        "jsonrpc": "2.0",
+        "id": number,
+        "error": {"code": -32000, "message": "No", "data": info},
+    }
     return heard(body, "jsonrpc", rules)
 
 
@@ -135,6 +140,37 @@ def test_a_different_notification_is_not_a_repetition(
     )
     assert verdicts([notification(changed), answered(info)]) == ["error"]
     assert verdicts([notification(changed), answered(info), notification(info)]) == ["passed"]
+
+
+WITH_IDS = loaded(
+    TAXONOMY.replace('"at?": $at,', '"at?": $at, "id?": $request_id,').replace(
+        "fields: {phase", "fields: {request_id: {type: integer}, phase"
+    )
+)
+
+
+@given(st.lists(errors, min_size=2, max_size=5), st.randoms())
+def test_an_id_pairs_an_error_with_its_repetition(
+    failed: list[dict[str, Any]], random: Random
+) -> None:
+    """Errors with ids of their own are compared by them: values swapped between two errors are two
+    failures, one more of the same id is one, and ids that many share pair nothing.
+    """
+    known = [{**each, "id": number} for number, each in enumerate(failed)]
+
+    def found(answers: list[dict[str, Any]], repeated: list[dict[str, Any]]) -> list[str]:
+        exchanges = [answered(each, WITH_IDS) for each in answers]
+        exchanges += [notification(each, WITH_IDS) for each in repeated]
+        random.shuffle(exchanges)
+        return [each for each in verdicts(exchanges, WITH_IDS) if each != "passed"]
+
+    assert found(known, known) == []
+    one, two = ({**known[0], "kind": kind} for kind in ("full", "busy"))
+    swapped = [{**two, "id": 0}, {**one, "id": 1}, *known[2:]]
+    assert found([{**one, "id": 0}, {**two, "id": 1}, *known[2:]], swapped) == ["error"] * 2
+    assert found(known, [*known, known[-1]]) == ["error"]
+    alike = [{**each, "id": 0} for each in failed]
+    assert found(alike, [*alike, alike[0]]) == []
 
 
 def test_what_may_be_left_out() -> None:

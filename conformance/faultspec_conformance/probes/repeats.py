@@ -7,6 +7,7 @@ time may take until the end of the run.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -177,15 +178,18 @@ def check_repeated(
         ]
         if not due:
             yield _unchecked_outcome(surface, "no observed error was due on it")
+        identities = _Identities(contract, (*due, *repetitions))
         for answer in due:
-            equal = _first_equal(contract, answer, repetitions)
+            equal = _first_equal(contract, answer, repetitions, identities)
             if equal is None:
                 left.append(answer)
             else:
                 repetitions.remove(equal)
                 yield passed(_CLAUSE)
         for answer in left:
-            other = next((seen for seen in repetitions if seen.code == answer.code), None)
+            own = [seen for seen in repetitions if identities.are_same(answer, seen)]
+            same_code = (seen for seen in repetitions if seen.code == answer.code)
+            other = own[0] if own else next(same_code, None)
             if other is not None:
                 repetitions.remove(other)
                 pointer, problem = actionable_difference(contract, answer, other) or ("", "")
@@ -205,16 +209,76 @@ def check_repeated(
                 message = f"`{surface.name}` repeats every error, and {answer} did not come there"
                 message += f" within {GRACE:g} s{remarks.get(surface.name, '')}"
                 yield failed(_CLAUSE, message, answer, level=level)
+        yield from _doubled(surface, due, repetitions, identities, level)
+
+
+def _doubled(
+    surface: Surface,
+    due: Sequence[Observation],
+    left: Sequence[Observation],
+    identities: "_Identities",
+    level: Level,
+) -> Iterator[Outcome]:
+    """Yield the repetitions beyond the first of one error, by the id that both have.
+
+    A log may tell a failure where it occurs and where it is answered: a warning.
+    """
+    for seen in left:
+        answer = next((each for each in due if identities.are_same(each, seen)), None)
+        if answer is not None and answer.code == seen.code:
+            message = f"`{surface.name}` repeats {answer} more than once"
+            grade: Level = "warning" if surface.transport == "log" else level
+            yield failed(_CLAUSE, message, answer, seen, level=grade)
 
 
 def _unchecked_outcome(surface: Surface, reason: str) -> Outcome:
     return Outcome(_CLAUSE, "undecided", f"`{surface.name}` was not looked at: {reason}")
 
 
+class _Identities:
+    """The ids of errors, by which a repetition belongs to one answer: the request id, and values
+    that a header mirrors. An id that several answers have belongs to none.
+    """
+
+    def __init__(self, contract: Contract, observations: Iterable[Observation]) -> None:
+        mirrored = {
+            slot
+            for envelope in contract.taxonomy.envelopes.values()
+            for slot, field in envelope.fields.items()
+            if field.mirror is not None
+        }
+        self._ids: dict[int, frozenset[tuple[str, str]]] = {}
+        answers: Counter[tuple[str, str]] = Counter()
+        for seen in observations:
+            values = _read(contract, seen).values
+            found = {slot: values.get(slot) for slot in {"request_id", *mirrored}}
+            ids = {(slot, str(value)) for slot, value in found.items() if _is_id(value)}
+            self._ids[id(seen)] = frozenset(ids)
+            answers.update(ids if seen.exchange.transport not in _UNASKED else ())
+        self._shared = frozenset(key for key, number in answers.items() if number > 1)
+
+    def are_same(self, answer: Observation, seen: Observation) -> bool:
+        """Whether both have an id that no other answer has."""
+        return bool((self._ids[id(answer)] & self._ids[id(seen)]) - self._shared)
+
+
+#: Transports of messages that answer no call.
+_UNASKED = frozenset({"event", "log"})
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+
+
 def _first_equal(
-    contract: Contract, answer: Observation, repetitions: Sequence[Observation]
+    contract: Contract,
+    answer: Observation,
+    repetitions: Sequence[Observation],
+    identities: _Identities,
 ) -> Observation | None:
-    for seen in repetitions:
+    """Return the repetition of an answer; of those with its id, if there are any."""
+    own = [seen for seen in repetitions if identities.are_same(answer, seen)]
+    for seen in own or repetitions:
         if seen.code == answer.code and actionable_difference(contract, answer, seen) is None:
             return seen
     return None
