@@ -209,12 +209,15 @@ def check_repeated(
                 message = f"`{surface.name}` repeats every error, and {answer} did not come there"
                 message += f" within {GRACE:g} s{remarks.get(surface.name, '')}"
                 yield failed(_CLAUSE, message, answer, level=level)
-        yield from _doubled(surface, due, repetitions, identities, level)
+        yield from _check_doubled(
+            surface, due, left=repetitions, identities=identities, level=level
+        )
 
 
-def _doubled(
+def _check_doubled(
     surface: Surface,
     due: Sequence[Observation],
+    *,
     left: Sequence[Observation],
     identities: "_Identities",
     level: Level,
