@@ -847,6 +847,26 @@ def test_no_secret_of_a_recording_is_shown(tmp_path: Path) -> None:
         assert [kind for kind, value in SECRETS.items() if value in shown] == [], name
 
 
+def test_no_name_of_a_recording_shows_a_secret(tmp_path: Path) -> None:
+    """A token as a service, a route, a host or the user of an address is in no report."""
+    token, user = "ghp_0123456789abcdefghijABCDEFGHIJ456789", "Hunter82pass"
+    body = {"code": "not_found", "message": "No", "correlation_id": "x"}
+    lines = [
+        access(500, body, at="2026-11-01T10:00:00Z") | {"url": "https://a.example/x"} | own
+        for own in (
+            {"by": token},
+            {"route": f"/o/{token}"},
+            {"url": f"https://{token}.example/orders"},
+            {"url": f"https://{user}@a.example/orders"},
+        )
+    ]
+    report = audit([str(log(tmp_path / "names.ndjson", *lines))], platform(KINDS))
+    assert report.result.findings
+    for name, shown in ((name, form(report)) for name, form in reports.FORMATS.items()):
+        assert token not in shown, name
+        assert user not in shown, name
+
+
 def test_the_command(tmp_path: Path) -> None:
     """0: nothing is wrong. 1: something is. 2: nothing is, and a file could not be read; or nothing
     was there to judge.

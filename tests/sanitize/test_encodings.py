@@ -142,6 +142,28 @@ def test_a_bomb_in_base64_is_bounded() -> None:
     assert time.process_time() - began < 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        base64.b64encode(gzip.compress(b"hello") + gzip.compress(SECRET.encode())).decode(),
+        base64.b64encode(gzip.compress(bytes(70_000) + SECRET.encode())).decode(),
+        " ".join(
+            [base64.b64encode(gzip.compress(bytes([each]) * 65_536)).decode() for each in range(9)]
+            + [base64.b64encode(SECRET.encode().hex().encode()).decode()]
+        ),
+    ],
+    ids=["second member", "far inside", "behind others"],
+)
+def test_what_is_not_decoded_to_its_end_is_hidden(text: str) -> None:
+    """A run of digits is masked if the secret stands in a later member of compressed data, behind
+    what is decoded of one run, or behind all that is decoded of one text.
+    """
+    masked = MASKING.text(f"it is {text} here")
+    assert text.split()[-1] not in masked
+    assert masked.startswith("it is ")
+    assert masked.endswith(" here")
+
+
 def test_a_query_is_not_quoted_printable() -> None:
     """A value after `=` that begins with two digits hides nothing beside the secrets."""
     masking = build_masking([], [("jane.19cff1432e@mail.example", "CANARY-email")])

@@ -58,7 +58,7 @@ from faultspec_conformance.results.recorded import (
 )
 from faultspec_conformance.results.waivers import Waiver, apply_waivers
 from faultspec_conformance.run.summarize import count_judged, with_statements
-from faultspec_conformance.sanitize.traffic_secrets import mask_recorded
+from faultspec_conformance.sanitize.traffic_secrets import mask_name, mask_recorded
 from faultspec_conformance.session.correlation import (
     EchoRule,
     check_echo,
@@ -201,6 +201,7 @@ class Accumulator:
             if known is not None:
                 self._activity[cell] = known + counts
             else:
+                cell = mask_name(cell[0]), cell[1]
                 activity = add_activity(self._activity, {cell: counts})
                 self._activity = None if activity is None else dict(activity)
 
@@ -499,7 +500,7 @@ class Accumulator:
 
     def _count_host(self, exchange: Exchange, times: int) -> None:
         if self._hosts is not None and "://" in exchange.request.target[:12]:
-            host = exchange.request.target.split("/", 3)[2].rpartition("@")[2]
+            host = mask_name(exchange.request.target.split("/", 3)[2].rpartition("@")[2])
             self._hosts[host] = self._hosts.get(host, 0) + times
             self._hosts = limit_hosts(self._hosts)
 

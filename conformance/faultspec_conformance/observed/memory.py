@@ -10,6 +10,7 @@ from faultspec.contract.model import paths_of
 from faultspec.exchange.model import Exchange, Headers
 from faultspec.openapi.service import Description
 from faultspec_conformance.observed.formats.record import NO_STAMP, Stamp
+from faultspec_conformance.sanitize.traffic_secrets import mask_name
 from faultspec_conformance.session.observation import Observation
 
 RECENT = 10_000
@@ -159,6 +160,16 @@ def same_exchange(evidence: Iterable[Exchange]) -> bool:
     return len(parts) <= 1
 
 
+def _mask_names(exchange: Exchange) -> Exchange:
+    names = exchange.route, exchange.operation
+    route, operation = (name if name is None else mask_name(name) for name in names)
+    return (
+        exchange
+        if names == (route, operation)
+        else replace(exchange, route=route, operation=operation)
+    )
+
+
 class OperationNames:
     """Names the operations of exchanges by an OpenAPI document; lookups are remembered."""
 
@@ -167,11 +178,11 @@ class OperationNames:
         self._templates: dict[tuple[str, str], str | None] = {}
 
     def name(self, exchange: Exchange) -> Exchange:
-        """The exchange with its route and operation, if it has none and the document has its
-        path.
+        """The exchange with its route and operation, if it has none and the document has its path;
+        else with its own, without what looks like a secret.
         """
         if exchange.transport != "http" or exchange.route is not None:
-            return exchange
+            return _mask_names(exchange)
         method = exchange.request.method.upper()
         template = self.template(method, paths_of(exchange)[-1])
         if template is None:

@@ -11,8 +11,7 @@ import re
 import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from urllib.parse import quote
 
@@ -74,7 +73,8 @@ class FoldedLayer:
     """A layer, its text, and the same in lower case. ``cuts``: where the text is cut.
 
     ``runs``: the runs that the layer was decoded from, if it was. What is found in such a layer is
-    reported as its whole run.
+    reported as its whole run. ``unread``: the places in the source of runs that were not decoded to
+    their ends, because they or all of them are too long.
     """
 
     layer: Layer
@@ -82,6 +82,7 @@ class FoldedLayer:
     folded: str
     cuts: tuple[tuple[int, int], ...] = ()
     runs: _DecodedRuns | None = None
+    unread: tuple[tuple[int, int], ...] = ()
 
     def source(self, at: int) -> int:
         """The offset in the source of the offset in this text at which something begins."""
@@ -114,10 +115,11 @@ def unescape_layers(text: str) -> tuple[FoldedLayer, ...]:
     for _ in range(_RUNS):
         layers, newest = newest, []
         for layer in layers:
-            decoded, runs = _decode_runs(layer)
+            decoded, runs, unread = _decode_runs(layer)
             if runs is not None and decoded not in seen:
                 seen.add(decoded)
                 inner = _unescape_all(decoded, runs)
+                inner[0] = replace(inner[0], unread=unread)
                 found += inner
                 newest += [inner[0], inner[-1]][: len(inner)]
     return tuple(found)
@@ -138,24 +140,35 @@ def _fold(layer: Layer, runs: _DecodedRuns | None) -> FoldedLayer:
     return FoldedLayer(layer, layer.text, fold_case(layer.text), cuts=cuts, runs=runs)
 
 
-def _decode_runs(layer: FoldedLayer) -> tuple[str, _DecodedRuns | None]:
-    """The decoded runs of digits in a layer, joined, and their places."""
+def _decode_runs(
+    layer: FoldedLayer,
+) -> tuple[str, _DecodedRuns | None, tuple[tuple[int, int], ...]]:
+    """The decoded runs of digits in a layer, joined, and their places; and the places in the source
+    of those that were not decoded to their ends.
+    """
     texts: list[str] = []
     starts: list[int] = []
     places: list[tuple[int, int]] = []
+    unread: list[tuple[int, int]] = []
     length = 0
     matches = [*_RUN_OF_DIGITS.finditer(layer.text)]
     if "=" in layer.text:
         matches += _WORD.finditer(layer.text)
     for match in matches:
-        for decoded in filter(None, _decode_run(match[0])):
-            texts.append(decoded)
-            starts.append(length)
-            places.append(match.span())
-            length += len(decoded) + 1
         if length > _DECODED:
-            break
-    return "\0".join(texts), _DecodedRuns(layer, (*starts,), (*places,)) if texts else None
+            if match.re is _RUN_OF_DIGITS or "=" in match[0]:
+                unread.append(match.span())
+            continue
+        for decoded, is_whole in _decode_run(match[0]):
+            if not is_whole:
+                unread.append(match.span())
+            if decoded:
+                texts.append(decoded)
+                starts.append(length)
+                places.append(match.span())
+                length += len(decoded) + 1
+    sources = tuple((layer.source(start), layer.source_end(end)) for start, end in unread)
+    return "\0".join(texts), _DecodedRuns(layer, (*starts,), (*places,)) if texts else None, sources
 
 
 _RUN_OF_DIGITS = re.compile(rf"[A-Za-z0-9+/_-]{{{_RUN},}}={{0,6}}")
@@ -170,32 +183,49 @@ _ASCII = re.compile(rb"[ -~]{4,}")
 _COMPRESSED = (b"\x1f\x8b", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
 
 
-def _decode_run(run: str) -> Iterator[str]:
-    """The texts that a run of digits, or a word, may encode. Base64 may begin at any of four."""
+def _decode_run(run: str) -> Iterator[tuple[str, bool]]:
+    """The texts that a run of digits, or a word, may encode, each with whether it is whole. Base64
+    may begin at any of four.
+    """
     if "=" in run:
         quoted = _QUOTED.sub(lambda match: chr(int(match[1], 16)) if match[1] else "", run)
         if quoted != run:
-            yield quoted
+            yield quoted, True
     digits = run.rstrip("=")
     if _RUN_OF_DIGITS.fullmatch(run) is None:
         return
     for found in _HEXADECIMAL.finditer(digits):
         if len(found[0]) >= _RUN:
-            yield _read_text(bytes.fromhex(found[0]))
+            yield _read_text(bytes.fromhex(found[0])), True
     for found in _BASE32.finditer(digits):
         if len(found[0]) >= _RUN:
             part = found[0].upper()
             part = part[: len(part) - (len(part) % 8 in (1, 3, 6))]
-            yield _read_text(base64.b32decode(part + "=" * (-len(part) % 8)))
+            yield _read_text(base64.b32decode(part + "=" * (-len(part) % 8))), True
     standard = digits.translate(_STANDARD)
     for shift in range(4):
         part = standard[shift:]
         raw = base64.b64decode(part[: len(part) - (len(part) % 4 == 1)] + "==")
-        yield _read_text(raw)
+        yield _read_text(raw), True
         if raw.startswith(_COMPRESSED):
-            with suppress(zlib.error):
-                inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)  # the header says which
-                yield _read_text(inflater.decompress(raw, _INFLATED))
+            inflated, is_whole = _inflate(raw)
+            yield _read_text(inflated), is_whole
+
+
+def _inflate(data: bytes) -> tuple[bytes, bool]:
+    """What was compressed, one member behind the other, and whether there is no more of it."""
+    found = b""
+    while data.startswith(_COMPRESSED) and len(found) < _INFLATED:
+        inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)  # the header says which
+        try:
+            found += inflater.decompress(data, _INFLATED - len(found))
+        except zlib.error:
+            return found, True
+        if not inflater.eof:
+            # The end of a run may be cut, and the data with it.
+            return found, len(found) < _INFLATED
+        data = inflater.unused_data
+    return found, not data.startswith(_COMPRESSED)
 
 
 def _read_text(raw: bytes) -> str:
@@ -255,6 +285,11 @@ def _base64_forms(raw: bytes) -> Iterator[Form]:
         stable = coded[(shift * 8 + 5) // 6 : (shift + len(raw)) * 8 // 6].decode()
         url_safe = stable.replace("+", "-").replace("/", "_")
         yield from (Form(text, any_case=False, coded=True) for text in (stable, url_safe))
+
+
+def find_unread(layers: tuple[FoldedLayer, ...]) -> Iterator[tuple[int, int]]:
+    """The places in the source where a value may stand that is not found."""
+    return (place for layer in layers for place in layer.unread)
 
 
 def find_value(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[int, int]]:

@@ -22,6 +22,7 @@ from faultspec_conformance.sanitize.effort import Effort
 from faultspec_conformance.sanitize.encodings import (
     find_beheaded,
     find_truncated,
+    find_unread,
     find_value,
     unescape_layers,
 )
@@ -111,7 +112,7 @@ class Masking:
             self.effort.late += 1
             return MASK
         layers = unescape_layers(text)
-        found: list[tuple[int, int, str]] = []
+        found = [(start, -end, MASK) for start, end in find_unread(layers)]
         for secret, word in self.secrets:
             places = (
                 *find_value(layers, secret),
@@ -168,11 +169,14 @@ class Masking:
             exchange,
             request=replace(
                 request,
+                method=self.text(request.method),
                 target=self.text(request.target),
                 headers=request_headers,
                 body=request_body,
             ),
-            response=replace(response, headers=headers, body=body),
+            response=replace(
+                response, headers=headers, body=body, cut=self._mask_optional(response.cut)
+            ),
             route=self._mask_optional(exchange.route),
             operation=self._mask_optional(exchange.operation),
             trigger=self.text(exchange.trigger),
@@ -253,6 +257,8 @@ class Masking:
             finding=examples[0],
             examples=examples,
             waived=self._mask_optional(reported.waived),
+            places=self._mask_all(reported.places),
+            last=self._mask_optional(reported.last),
             operations=self._mask_all(reported.operations),
         )
 
@@ -278,6 +284,12 @@ class Masking:
                 for sent in result.sent
             ),
             waivers={self._waiver(waiver): used for waiver, used in result.waivers.items()},
+            fixed=None
+            if result.fixed is None
+            else tuple(
+                replace(each, operation=self._mask_optional(each.operation))
+                for each in result.fixed
+            ),
         )
 
     def _waiver(self, waiver: Waiver) -> Waiver:
@@ -297,6 +309,7 @@ class Masking:
             not_run=self._mask_all(clause.not_run),
             not_exercised=self._mask_all(clause.not_exercised),
             not_checkable=self._mask_all(clause.not_checkable),
+            undecided=self._mask_names(clause.undecided),
         )
 
     def _coverage(self, coverage: Coverage) -> Coverage:
@@ -311,6 +324,14 @@ class Masking:
 
     def _mask_all(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(map(self.text, texts)))
+
+    def _mask_names(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """The counts by names without secrets. Names that become equal are counted together."""
+        masked: dict[str, int] = {}
+        for name, count in counts.items():
+            text = self.text(name)
+            masked[text] = masked.get(text, 0) + count
+        return masked
 
     def _mask_optional(self, text: str | None) -> str | None:
         return text if text is None else self.text(text)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from html import unescape
 from itertools import islice
 from urllib.parse import parse_qsl, urlsplit
@@ -35,6 +36,9 @@ _MEMBER = re.compile(
 _ELEMENT = re.compile(
     r"<(?:[\w.-]{1,60}:)?(?P<name>[\w.-]{1,100})(?:\s[^<>]{0,200})?>(?P<text>[^<>]{1,4096})</"
 )
+
+#: A user name that may be a word of any text, such as `admin`.
+_WORD = re.compile(r"[A-Za-z]{1,16}")
 
 #: Detectors whose findings are masked. What the others find is what the report is about.
 _KINDS = ("secret", "connection-string", "email", "personal-data")
@@ -106,12 +110,23 @@ def _mask(
     return replace(masking, unsearched=frozenset(unsearched), effort=effort, sensitive=sensitive)
 
 
+@lru_cache(maxsize=4096)  # a recording repeats a few names
+def mask_name(name: str) -> str:
+    """The name of a service, host, route or operation in a recording, without what looks like a
+    secret.
+    """
+    return build_masking((), ((secret, MASK) for secret in _detect(name))).text(name)
+
+
 def _target_secrets(target: str) -> Iterator[str]:
     try:
         parts = urlsplit(target)
     except ValueError:  # not a URL, such as an IPv6 address without its end
         parts = urlsplit("")
     yield parts.password or ""
+    # A user name alone is often a token, as in `https://TOKEN@host/`.
+    if not parts.password and not _WORD.fullmatch(parts.username or ""):
+        yield parts.username or ""
     yield from _named_parameters(parts.query)
     yield from _detect(target)
 
