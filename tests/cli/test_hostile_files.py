@@ -60,6 +60,60 @@ def test_no_command_reads_a_pipe_or_a_device(project: Path, reader: str, kind: s
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "secret", ["AWS_KEY=s3cret-word", "password: s3cret-word", "x: [s3cret-word"]
+)
+@pytest.mark.parametrize("name", ["taxonomy.yaml", "faultspec.yaml"])
+@pytest.mark.parametrize(
+    "command", ["lint", "compile", "lint taxonomy.yaml", "diff taxonomy.yaml x"]
+)
+def test_a_link_out_of_the_repository_shows_nothing(
+    project: Path, secret: str, name: str, command: str
+) -> None:
+    """In a checkout, a taxonomy or a project file that is a link to a file outside prints no line and
+    no key of it.
+    """
+    checkout = project / "checkout"
+    (checkout / ".git").mkdir(parents=True)
+    (checkout / "taxonomy.yaml").write_text(TAXONOMY)
+    (project / "private").write_text(f"{secret}\n")
+    (checkout / name).unlink(missing_ok=True)
+    (checkout / name).symlink_to("../private")
+    done = subprocess.run(
+        [*FAULTSPEC, *command.split()],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        cwd=checkout,
+    )
+    assert done.returncode in (1, 2)
+    shown = done.stdout + done.stderr
+    assert "s3cret-word" not in shown
+    assert "password" not in shown
+    assert "Traceback" not in shown
+
+
+def test_no_compile_follows_a_link_out_of_the_repository(project: Path) -> None:
+    """The default output folder of a checkout leads nowhere else; a folder that is named may."""
+    checkout, outside = project / "checkout", project / "outside"
+    (checkout / ".git").mkdir(parents=True)
+    outside.mkdir()
+    (checkout / "taxonomy.yaml").write_text(TAXONOMY)
+    (checkout / "generated").symlink_to(outside)
+    for arguments, code in (([], 2), (["--check"], 2), (["--out", "generated"], 0)):
+        done = subprocess.run(
+            [*FAULTSPEC, "compile", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            cwd=checkout,
+        )
+        assert done.returncode == code, done.stderr
+        assert any(outside.iterdir()) == (code == 0)
+
+
 def test_an_audit_reads_a_pipe_and_no_device(project: Path) -> None:
     """A pipe that is named is a stream, as of `<(…)`. A folder's pipes are left alone."""
     refused = subprocess.run(

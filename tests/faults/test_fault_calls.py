@@ -208,6 +208,15 @@ def test_hostile_messages_are_answered(message: bytes) -> None:
     assert answer.body is None or json.loads(answer.body) is not None
 
 
+def test_an_id_that_no_json_has_is_refused() -> None:
+    """A number beyond all floats, which Python reads as infinity, is not an id."""
+    for number in (b"1e999", b"-1e999", b"NaN"):
+        sent = b'{"jsonrpc": "2.0", "method": "build", "id": %b}' % number
+        answer = CallServer(contract(), schedule()).answer(sent)
+        assert answer.body is not None
+        assert json.loads(answer.body, parse_constant=pytest.fail)["error"]["code"] == -32600
+
+
 HOSTILE = CallServer(contract(STEPS), schedule())
 
 

@@ -1,6 +1,9 @@
 """Every engine gives the report of this program alone, on the same data."""
 
+import json
+import os
 import random
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -134,6 +137,40 @@ def test_ranges_of_odd_lines_give_the_same_report(tmp_path: Path, contract: str,
         assert report([str(path)], CONTRACTS[contract], shared) == alone
         half = report([str(path)], CONTRACTS[contract], replace(shared, sample=0.5))
     assert half == report([str(path)], CONTRACTS[contract], replace(options, sample=0.5))
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_interrupted_audit_reports_what_was_judged(tmp_path: Path, processes: int) -> None:
+    """After Ctrl-C the report has every record that was judged, also those of the pieces that other
+    processes had not finished, and names the last record of each.
+    """
+    path = tmp_path / "long.log"
+    lines = [
+        json.dumps({"method": "GET", "url": "/v1/a", "status": 404, "code": f"u{number % 7}"})
+        for number in range(60_000)
+    ]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    seen: list[int] = []
+
+    def interrupt(file: str, share: float, exchanges: int) -> None:
+        if exchanges and not seen:
+            seen.append(exchanges)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    options = AuditOptions(jobs=processes, progress=interrupt, form="ndjson")
+    with mock.patch.object(jobs, "RANGE", path.stat().st_size // 8):
+        pieces = [*jobs.split_work([str(path)], "ndjson", counts=True)]
+        found = audit([str(path)], shop(), options)
+    assert found.interrupted
+    reasons = found.result.not_run
+    assert all(str(path) in text and "interrupted" in text for text in reasons)
+    ends = [int(text.rpartition(":")[2]) for text in reasons if text.rpartition(":")[2].isdigit()]
+    starts = [piece.range.before or 0 for piece in pieces if piece.range is not None]
+    inside = [max(start for start in starts if start <= end) for end in ends]
+    judged = sum(end - start for end, start in zip(ends, inside, strict=True)) + inside[0]
+    # The record that is judged at that moment may be counted already.
+    assert judged <= found.result.requests <= judged + processes
+    assert seen[0] <= found.result.requests < len(lines)
 
 
 COLUMNS = (

@@ -748,11 +748,13 @@ def test_a_python_package_can_be_imported(repository: Path, targets: str, refuse
     assert found == ["bad-package-name"] * refused
 
 
-def test_a_link_out_of_the_project_is_an_output_outside(repository: Path) -> None:
-    """A folder counts by its real place."""
+@pytest.mark.parametrize("folder", ["link/x", ".git/hooks", "inner"])
+def test_a_link_out_of_the_project_is_an_output_outside(repository: Path, folder: str) -> None:
+    """A folder counts by its real place, and that of git is none."""
     (repository / "link").symlink_to(repository.parent)
+    (repository / "inner").symlink_to(".git")
     file = repository / "faultspec.yaml"
-    file.write_text("taxonomies: {bank.yaml: {out: link/x}}\n")
+    file.write_text(f"taxonomies: {{bank.yaml: {{out: {folder}}}}}\n")
     assert [found.code for found in read_project(str(file)).diagnostics] == [
         "folder-outside-project"
     ]

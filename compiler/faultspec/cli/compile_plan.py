@@ -27,7 +27,7 @@ from faultspec.render import (
 )
 from faultspec.render.ownership import refuse_irregular
 from faultspec.render.rendering import RenderedFile
-from faultspec.source import SourceError, read_bytes
+from faultspec.source import SourceError, leaves_repository, read_bytes
 from faultspec.source.whole_file import write_whole
 from faultspec.targets import (
     NO_SETTINGS,
@@ -82,6 +82,10 @@ def plan_jobs(
     declared = None if project is None or taxonomy is None else project.taxonomy(taxonomy)
     if project is None or (taxonomy is not None and declared is None):
         path = taxonomy or "taxonomy.yaml"
+        if out is None and leaves_repository(_OUT):
+            raise click.UsageError(
+                f"`{_OUT}` is a link to a folder outside the repository: name it with --out"
+            )
         common = folder if project is not None else _common_folder(path, out or _OUT)
         source = _portable_path(path, common)
         return [CompileJob(path, source, (Destination(out or _OUT),), templates)]

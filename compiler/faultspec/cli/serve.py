@@ -167,8 +167,8 @@ def command(
                 cast("IO[bytes]", sys.__stdin__.buffer),
                 cast("IO[bytes]", sys.__stdout__.buffer),
             )
-            StreamServer(CallServer(contract, schedule, results), streams, framing, log).run()
-            return 0
+            calls = CallServer(contract, schedule, results)
+            return 0 if StreamServer(calls, streams, framing, log).run() else 2
         server = FaultServer(
             contract, schedule, description=description, results=results, on_served=log
         )

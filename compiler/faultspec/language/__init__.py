@@ -12,7 +12,7 @@ from faultspec.language.grammar import bounded_suggestions
 from faultspec.language.model import Taxonomy
 from faultspec.language.prune import Remains, prune
 from faultspec.language.resolve import resolve_names
-from faultspec.source import Document, SourceError, load_document, parse
+from faultspec.source import Document, SourceError, leaves_repository, load_document, parse
 
 
 class Partial(NamedTuple):
@@ -80,20 +80,23 @@ def _load(path: str, overlays: tuple[str, ...], root: str | None = None) -> Load
     """`overlays`: the files that extend this one, outermost first; `root`: the folder of the
     package that has it.
     """
+    is_chosen = bool(overlays) or leaves_repository(path)
     try:
         document = load_document(path)
     except SourceError as error:
-        if overlays and error.text is not None and not layers.is_taxonomy_text(error.text):
-            return _foreign_base(path)
+        if is_chosen and error.text is not None and not layers.is_taxonomy_text(error.text):
+            return _foreign_file(path)
         sources = {} if error.text is None else {path: error.text}
         return _resolve_layers(error.document, error.diagnostics)._replace(sources=sources)
-    if overlays and not layers.is_taxonomy_text(document.text):
-        return _foreign_base(path)
+    if is_chosen and not layers.is_taxonomy_text(document.text):
+        return _foreign_file(path)
     return _read_layers(document, (*overlays, path), root)
 
 
-def _foreign_base(path: str) -> LoadedTaxonomy:
-    """The result of a base that is not a taxonomy. Its text is secret: any file can be named."""
+def _foreign_file(path: str) -> LoadedTaxonomy:
+    """The result of a file that a taxonomy or a link of a repository chose, and that is not a
+    taxonomy. Its text is secret: any file can be named.
+    """
     message = "this file is not a taxonomy: it has no key `faultspec`"
     return LoadedTaxonomy(None, None, (Diagnostic("bad-base", message, path),))
 

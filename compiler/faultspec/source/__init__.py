@@ -14,7 +14,14 @@ The dialect is smaller than YAML, so that readers and the compiler understand th
 from collections.abc import Mapping
 
 from faultspec.source.document import UNREADABLE, Document
-from faultspec.source.file import MAX_BYTES, SourceError, decode, load_document, read_bytes
+from faultspec.source.file import (
+    MAX_BYTES,
+    SourceError,
+    decode,
+    leaves_repository,
+    load_document,
+    read_bytes,
+)
 from faultspec.source.readers import MAX_DEPTH, MAX_NODES
 from faultspec.source.tree import parse
 
@@ -27,6 +34,7 @@ __all__ = [
     "Document",
     "SourceError",
     "decode",
+    "leaves_repository",
     "load_document",
     "parse",
     "read_bytes",

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from pathlib import Path
 
 from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.source.document import Document, Lines
@@ -45,6 +46,18 @@ def load_document(path: str | os.PathLike[str]) -> Document:
     if found or document is None:
         raise SourceError(tuple(found), document, text)
     return document
+
+
+def leaves_repository(path: str) -> bool:
+    """Whether a path within a folder that has `.git` leads out of it through a symbolic link.
+
+    A checkout may have such links, and a job that reads it has files of its own beside it.
+    """
+    place = Path(os.path.abspath(path))
+    root = next((folder for folder in place.parents if os.path.lexists(folder / ".git")), None)
+    return root is not None and not Path(os.path.realpath(place)).is_relative_to(
+        os.path.realpath(root)
+    )
 
 
 def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:

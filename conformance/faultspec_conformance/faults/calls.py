@@ -5,6 +5,7 @@ the bytes. MCP 2025-11-25 is offered, and any earlier revision that a client ask
 """
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -116,7 +117,8 @@ class CallServer:
         if "id" not in message:
             return Called(method, None)
         number = message["id"]
-        if not isinstance(number, str | int | float | None) or isinstance(number, bool):
+        is_id = isinstance(number, str | int | float | None) and not isinstance(number, bool)
+        if not is_id or (isinstance(number, float) and not math.isfinite(number)):
             return Called(method, _error(None, _NO_REQUEST, "Invalid Request"))
         tool = _tool_of(method, params) if self.serves_mcp else None
         written, name = _requested_fault(tool or method, params)

@@ -39,26 +39,29 @@ class StreamServer:
         self._writing = threading.Lock()
         self._waiting: list[threading.Timer] = []
 
-    def run(self) -> None:
-        """Return when the input ends or a fault closes the stream."""
+    def run(self) -> bool:
+        """Answer until the input ends or a fault closes the stream. Returns whether the input could
+        be read to that point.
+        """
         try:
             for message in read_messages(self._input, self._framing):
                 if isinstance(message, Garbled):
                     self._log(f"the input cannot be read: {message}")
-                    return
+                    return False
                 if self._framing == "content-length" and _is_exit(message):
-                    return
+                    return True
                 answer = self._server.answer(message)
                 for called in answer.calls:
                     self._log(str(called))
                 if answer.fault is not None and answer.fault.malformed == "close":
-                    return
+                    break
                 self._send(answer)
         except BrokenPipeError:
-            return
+            pass  # the client has closed the stream
         finally:
             for timer in self._waiting:
                 timer.cancel()
+        return True
 
     def _send(self, answer: MessageAnswer) -> None:
         delay = answer.fault.delay if answer.fault is not None else 0.0

@@ -85,7 +85,8 @@ _Key = tuple[str, str | None]
 
 
 class Accumulator:
-    """The counts and findings of the exchanges so far. Not thread-safe.
+    """The counts and findings of the exchanges so far. Not thread-safe. ``last_place``: where the
+    last record stands that was counted.
 
     ``crashes``: the level of findings of ``service/no-crash``. Nobody knows of a recorded crash
     whether somebody brought it about.
@@ -102,6 +103,7 @@ class Accumulator:
     ) -> None:
         self.contract = contract
         self.exchanges = 0
+        self.last_place: str | None = None
         self._waivers = waivers
         self._only = only
         self._crashes = crashes
@@ -187,11 +189,13 @@ class Accumulator:
             self.recent.place_last(place, stamp)
             self._count_code(observation, times)
         self._count_activity(stamp, Activity(times, times * judgement.is_error))
-        return tuple(
+        reported = tuple(
             self._add_finding(finding, place, stamp, repeats)
             for finding in found
             if self._selects(finding.clause)
         )
+        self.last_place = place
+        return reported
 
     def _count_activity(self, stamp: Stamp, counts: Activity) -> None:
         """Count an exchange or a finding, if it is known when or by which service."""
@@ -228,6 +232,7 @@ class Accumulator:
         self._count_activity(facts.stamp, _ONE_SUCCESS)
         self.exchanges += 1
         self._records += 1
+        self.last_place = place
         return True
 
     def _count_cleared(self) -> None:
@@ -253,6 +258,7 @@ class Accumulator:
         """
         self._close_recording()
         self._file = file
+        self.last_place = None
         self.recent = RecentIds(self._restore, keeps_first=continues)
 
     def _close_recording(self) -> None:
@@ -270,6 +276,7 @@ class Accumulator:
         self._unreadable += times * broken
         file = place.rpartition(":")[0]
         self._skipped.add(Skips(file, reason, times, place))
+        self.last_place = place
 
     def _count_other_entry(self, exchange: Exchange, place: str, times: int) -> None:
         """Count an entry of a log that its surface does not take for an error."""

@@ -128,20 +128,20 @@ def audit(
     not_run: list[str] = []
     found = _find_all(paths, not_run)
     whole = _SumOfPieces(contract, options)
-    interrupted: str | None = None
+    is_interrupted = False
     try:
         if STANDARD_INPUT not in paths and (options.jobs > 1 or options.engine == "spark"):
             with _share(_split(found, options), contract.taxonomy, options) as shared:
                 for piece, judged in shared:
                     whole.add(piece, judged)
         else:
-            judge = _PieceJudge(contract, options)
-            whole.add(None, judge.judge_all(found))
-            interrupted = judge.interrupted
+            whole.add(None, _PieceJudge(contract, options).judge_all(found))
     except KeyboardInterrupt:
-        interrupted = whole.last or paths[0]
-    if interrupted is not None:
-        not_run.append(f"the audit was interrupted in {mask_address(interrupted)}")
+        is_interrupted = True
+    if is_interrupted or whole.interrupted:
+        places = whole.interrupted or [mask_address(whole.last or paths[0])]
+        not_run += (f"the audit was interrupted in {place}" for place in places)
+        is_interrupted = True
     names = [*map(mask_address, paths)]
     target = ", ".join(names) if len(names) <= _NAMED else f"{len(names)} recordings"
     seconds = time.monotonic() - started
@@ -150,7 +150,7 @@ def audit(
         conclude(result, date.today(), only=options.only),
         mask_address(options.base or ""),
         options.only,
-        interrupted=interrupted is not None,
+        interrupted=is_interrupted,
     )
 
 
@@ -177,7 +177,8 @@ def _share(
 class JudgedPiece(NamedTuple):
     """The part that a piece of work adds, and of a range the first uses of its ids and the last
     ones. ``lines``: how many a range has, and None if it could not be read. Its places begin with
-    line 1. ``ended``: the record at which the reading of a range ended early.
+    line 1. ``ended``: the record at which the reading of a range ended early. ``interrupted``: the
+    last record before an interruption.
     """
 
     part: Result
@@ -185,10 +186,11 @@ class JudgedPiece(NamedTuple):
     first: tuple[FirstUse, ...] = ()
     recent: tuple[tuple[str, Use], ...] = ()
     ended: Skipped | None = None
+    interrupted: str | None = None
 
 
 class _PieceJudge:
-    """Judges recordings in a row. ``interrupted``: the one in which it was interrupted."""
+    """Judges recordings in a row."""
 
     def __init__(self, contract: Contract, options: AuditOptions) -> None:
         self._contract = with_cache(contract)
@@ -196,7 +198,6 @@ class _PieceJudge:
         self._plan: GroupingPlan | None = None
         if options.engine != "plain" and not options.selects:
             self._plan = plan_grouping(contract)
-        self.interrupted: str | None = None
 
     def __call__(self, piece: Piece) -> JudgedPiece:
         """Judge a piece."""
@@ -206,7 +207,7 @@ class _PieceJudge:
         name = mask_address(path)
         accumulator = _create_accumulator(self._contract, self._options)
         accumulator.start_recording(name, continues=True)
-        problem, lines, ended = None, None, None
+        problem, lines, ended, interrupted = None, None, None, None
         try:
             with open_lines(path, piece.range) as (stream, count):
                 items = read_log(
@@ -222,22 +223,25 @@ class _PieceJudge:
                 lines = count.lines
         except _UNREADABLE as error:
             problem = _describe(path, error)
+        except KeyboardInterrupt:
+            interrupted = accumulator.last_place or f"{name}:0"
         recent = accumulator.recent
         part = accumulator.part("", not_run=() if problem is None else (problem,))
-        return JudgedPiece(part, lines, tuple(recent.first), recent.uses(), ended=ended)
+        first = tuple(recent.first)
+        return JudgedPiece(part, lines, first, recent.uses(), ended=ended, interrupted=interrupted)
 
     def judge_all(self, paths: Iterable[str]) -> JudgedPiece:
         """Judge whole files, up to an interruption."""
         accumulator = _create_accumulator(self._contract, self._options)
         not_run: list[str] = []
-        path = ""
+        path, interrupted = "", None
         try:
             for path in paths:
                 problem = _judge_file(path, accumulator, self._options, self._plan)
                 not_run += [problem] if problem is not None else []
         except KeyboardInterrupt:
-            self.interrupted = path
-        return JudgedPiece(accumulator.part("", not_run=tuple(not_run)))
+            interrupted = accumulator.last_place or mask_address(path)
+        return JudgedPiece(accumulator.part("", not_run=tuple(not_run)), interrupted=interrupted)
 
 
 def _create_judge(options: AuditOptions, taxonomy: Taxonomy) -> _PieceJudge:
@@ -255,7 +259,9 @@ def _create_accumulator(contract: Contract, options: AuditOptions) -> Accumulato
 
 
 class _SumOfPieces:
-    """The sum of the pieces so far. ``last``: the recording of the last one."""
+    """The sum of the pieces so far. ``last``: the recording of the last one. ``interrupted``: the
+    last records of those that were not judged to their ends.
+    """
 
     def __init__(self, contract: Contract, options: AuditOptions) -> None:
         self._contract = contract
@@ -266,6 +272,7 @@ class _SumOfPieces:
         self._lost: list[str] = []
         self._ends: list[str] = []
         self.last = ""
+        self.interrupted: list[str] = []
 
     def add(self, piece: Piece | None, judged: JudgedPiece | Lost) -> None:
         """Add the next piece."""
@@ -275,10 +282,7 @@ class _SumOfPieces:
             self._recent = _create_accumulator(self._contract, self._options).recent
             self._lines = 0
         if isinstance(judged, Lost):
-            self._lost += (
-                f"{mask_address(path)}: the process that judged it ended"
-                for path in judged.piece.paths
-            )
+            self._lost += (f"{mask_address(path)}: {judged.reason}" for path in judged.piece.paths)
             if judged.piece.range is not None:
                 self._lines += count_lines(self.last, judged.piece.range)
             return
@@ -295,6 +299,8 @@ class _SumOfPieces:
         self._sum = add_parts(self._sum, judged.part)
         if judged.ended is not None:
             self._ends.append(_describe_end(judged.ended))
+        if judged.interrupted is not None:
+            self.interrupted.append(judged.interrupted)
         if self._options.progress is not None and piece is not None:
             share_read = 1.0
             if piece.range is not None and piece.range.end is not None:
@@ -393,6 +399,7 @@ def _move(judged: JudgedPiece, lines: int) -> JudgedPiece:
         part=replace(result, findings=findings, part=part),
         first=first,
         ended=None if ended is None else ended._replace(place=move(ended.place)),
+        interrupted=None if judged.interrupted is None else move(judged.interrupted),
     )
 
 

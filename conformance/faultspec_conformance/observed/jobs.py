@@ -6,8 +6,10 @@ order. So the report is that of one process.
 
 import copyreg
 import io
+import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -146,9 +148,12 @@ Judge = Callable[[Piece], Any]
 
 
 class Lost(NamedTuple):
-    """A piece whose process ended before its end, as for lack of memory."""
+    """A piece that was not judged. ``reason``: why, as when its process ended for lack of
+    memory.
+    """
 
     piece: Piece
+    reason: str = "the process that judged it ended"
 
 
 def share(
@@ -156,38 +161,20 @@ def share(
 ) -> Generator[tuple[Piece, Any], None, None]:
     """The pieces and what the processes make of them, in order. The processes end with the
     iterator. ``create`` is a function of a module, or a partial of one.
+
+    Raises KeyboardInterrupt behind what the processes had made until then. Signals wait while the
+    caller has a piece.
     """
     workers = _start(taxonomy, create, jobs)
-    idle = list(workers)
-    busy: dict[Connection, int] = {}
-    given: dict[int, Piece] = {}
-    done: dict[int, Any] = {}
-    number = turn = 0
+    work = _SharedWork(pieces, jobs, [*workers])
     try:
-        while True:
-            while idle and number - turn < _AHEAD * jobs:
-                piece = next(pieces, None)
-                if piece is None:
-                    break
-                given[number] = piece
-                busy[idle[-1]] = number
-                idle.pop().send(piece)
-                number += 1
-            if turn == number:
-                if not idle:
-                    yield from ((piece, Lost(piece)) for piece in pieces)
-                return
-            for connection in wait([*busy]) if turn not in done else ():
-                assert isinstance(connection, Connection)  # no other was given
-                which = busy.pop(connection)
-                try:
-                    done[which] = connection.recv()
-                    idle.append(connection)
-                except (EOFError, OSError):
-                    done[which] = Lost(given[which])
-            while turn in done:
-                yield given.pop(turn), done.pop(turn)
-                turn += 1
+        with _signals(signal.SIG_BLOCK):
+            try:
+                yield from work.judge_all()
+            except KeyboardInterrupt:
+                _interrupt(workers.values())
+                yield from work.finish(time.monotonic() + _LAST_SECONDS)
+                raise
     finally:
         for connection, process in workers.items():
             connection.close()
@@ -196,13 +183,104 @@ def share(
             process.join()
 
 
+#: Seconds in which interrupted processes send what they have.
+_LAST_SECONDS = 5.0
+
+#: The signals that interrupt an audit, and the one by which it interrupts its processes.
+_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+_INTERRUPT = signal.SIGUSR1
+
+
+class _SharedWork:
+    """Pieces of work and the connections to the processes that judge them.
+
+    ``busy``: the number of the piece that each has. ``turn``: the number of the next to yield.
+    """
+
+    def __init__(self, pieces: Iterator[Piece], jobs: int, idle: list[Connection]) -> None:
+        self._pieces = pieces
+        self._most = _AHEAD * jobs
+        self._idle = idle
+        self._busy: dict[Connection, int] = {}
+        self._given: dict[int, Piece] = {}
+        self._done: dict[int, Any] = {}
+        self._number = self._turn = 0
+
+    def judge_all(self) -> Iterator[tuple[Piece, Any]]:
+        """Yield each piece and what a process made of it."""
+        while True:
+            self._hand_out()
+            if self._turn == self._number:
+                if not self._idle:
+                    yield from ((piece, Lost(piece)) for piece in self._pieces)
+                return
+            if self._turn not in self._done:
+                self._receive(None)
+            while self._turn in self._done:
+                yield self._take()
+
+    def finish(self, until: float) -> Iterator[tuple[Piece, Any]]:
+        """Yield the pieces that processes have, with what they made of them until a moment."""
+        while self._busy and time.monotonic() < until:
+            self._receive(until - time.monotonic())
+        while self._turn < self._number:
+            piece = self._given[self._turn]
+            self._done.setdefault(self._turn, Lost(piece, "the audit was interrupted"))
+            yield self._take()
+
+    def _hand_out(self) -> None:
+        while self._idle and self._number - self._turn < self._most:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return
+            connection = self._idle.pop()
+            self._given[self._number] = piece
+            self._busy[connection] = self._number
+            connection.send(piece)
+            self._number += 1
+
+    def _receive(self, seconds: float | None) -> None:
+        with _signals(signal.SIG_UNBLOCK):
+            ready = wait([*self._busy], seconds)
+        for connection in ready:
+            assert isinstance(connection, Connection)  # no other was given
+            number = self._busy.pop(connection)
+            try:
+                self._done[number] = connection.recv()
+                self._idle.append(connection)
+            except (EOFError, OSError):
+                self._done[number] = Lost(self._given[number])
+
+    def _take(self) -> tuple[Piece, Any]:
+        number = self._turn
+        self._turn += 1
+        return self._given.pop(number), self._done.pop(number)
+
+
+@contextmanager
+def _signals(how: int, numbers: Iterable[int] = _SIGNALS) -> Iterator[None]:
+    """Block or unblock signals of this thread."""
+    before = signal.pthread_sigmask(how, numbers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _interrupt(processes: Iterable[SpawnProcess]) -> None:
+    for process in processes:
+        if process.pid is not None and process.is_alive():
+            os.kill(process.pid, _INTERRUPT)
+
+
 def _start(
     taxonomy: Taxonomy, create: Callable[[Taxonomy], Judge], jobs: int
 ) -> dict[Connection, SpawnProcess]:
     context = get_context("spawn")
     register_key_pickling()
     workers = {}
-    with _no_interruption():  # the processes leave it to this one
+    # The processes leave Ctrl-C to this one, whose signal waits until they can handle it.
+    with _no_interruption(), _signals(signal.SIG_BLOCK, {_INTERRUPT}):
         for _ in range(jobs):
             own, other = context.Pipe()
             process = context.Process(target=_work, args=(other, taxonomy, create), daemon=True)
@@ -239,10 +317,19 @@ def _no_interruption() -> Iterator[None]:
 
 
 def _work(connection: Connection, taxonomy: Taxonomy, create: Callable[[Taxonomy], Judge]) -> None:
-    """Judge pieces until nobody sends one."""
+    """Judge pieces until nobody sends one. An interruption, whose signal the process has blocked
+    from its start, ends the piece that is being judged.
+    """
+    signal.signal(_INTERRUPT, signal.default_int_handler)
     judge = create(taxonomy)
     try:
         while True:
-            connection.send(judge(connection.recv()))
+            piece = connection.recv()
+            try:
+                with _signals(signal.SIG_UNBLOCK, {_INTERRUPT}):
+                    judged = judge(piece)
+            except KeyboardInterrupt:
+                judged = Lost(piece, "the audit was interrupted")
+            connection.send(judged)
     except (EOFError, OSError):
         return

@@ -213,7 +213,7 @@ def _decode_run(run: str) -> Iterator[tuple[str, bool]]:
 
 
 def _inflate(data: bytes) -> tuple[bytes, bool]:
-    """What was compressed, one member behind the other, and whether there is no more of it."""
+    """The decompressed members, one behind the other, and whether there are no more."""
     found = b""
     while data.startswith(_COMPRESSED) and len(found) < _INFLATED:
         inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)  # the header says which
