@@ -183,7 +183,24 @@ def test_a_refusal_of_the_moment_says_nothing_about_a_key(status: int) -> None:
     again = session.record(Exchange(Request("POST", "/boxes"), answer(status, {"code": "x"})))
     rule = session.taxonomy.idempotency
     assert rule is not None
-    assert idempotency.check_replay(rule, first, again).kind == "not_exercised"
+    assert idempotency.check_replay(session, rule, first, again).kind == "not_exercised"
+
+
+def test_accepted_work_makes_no_final_refusal_a_replay() -> None:
+    """While accepted work goes on, a replay may be told to wait. A refusal that no retry helps is
+    another answer.
+    """
+    busy = "codes:\n  busy: {summary: Busy, http: 409, retriable: true}\n"
+    declared = TAXONOMY.replace("\ncodes:\n", f"\n{busy}", 1)
+    session = http_session(Boxes(), declared, document=DOCUMENT)
+    first = session.record(Exchange(Request("POST", "/boxes"), answer(202, {"id": 1})))
+    rule = session.taxonomy.idempotency
+    assert rule is not None
+    kinds = {}
+    for code in ("bad", "busy", "unheard_of"):
+        again = session.record(Exchange(Request("POST", "/boxes"), answer(409, {"code": code})))
+        kinds[code] = idempotency.check_replay(session, rule, first, again).kind
+    assert kinds == {"bad": "failed", "busy": "not_exercised", "unheard_of": "not_exercised"}
 
 
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"

@@ -266,10 +266,23 @@ def kinds(session: HttpSession) -> list[str]:
     ]
 
 
+@pytest.mark.parametrize(
+    ("status", "verdict"), [(None, "could_not_run"), (404, "passed"), (409, "could_not_run")]
+)
+def test_a_step_before_the_last_succeeds_or_has_its_status(status: int, verdict: str) -> None:
+    """A step without `status` that is refused is not a step, though its code is that of the recipe:
+    the service refuses too early.
+    """
+    call = ConfiguredCall("POST", "/things")
+    config = recipe(Step(call, status=status), Step(call))
+    session = session_of(lambda request: answer(404, {"code": "absent"}), None, **config)
+    assert kinds(session) == [verdict]
+
+
 def test_a_value_is_made_up_once_a_recipe() -> None:
     """Every step of a recipe gets the same value; the next recipe gets another."""
     call = ConfiguredCall("POST", "/things/{name}", body={"name": "${name}"})
-    config = recipe(Step(call), Step(call), values={"name": "n-${unique}"})
+    config = recipe(Step(call, status=404), Step(call), values={"name": "n-${unique}"})
     config["recipes"] *= 2
     session = session_of(lambda request: answer(404, {"code": "absent"}), None, **config)
     assert kinds(session) == ["passed", "passed"]

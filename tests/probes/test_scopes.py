@@ -2,6 +2,8 @@
 about who may send them.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from faultspec.exchange.model import Request, Response
@@ -10,6 +12,7 @@ from faultspec_conformance.config.model import OperationPattern
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import auth, resources
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.requests import RequestSpec
 from support.scripted import answer, http_session
 
 TAXONOMY = """
@@ -21,10 +24,18 @@ codes:
   unknown: {summary: Say who, http: 401, retriable: false}
   forbidden: {summary: Not yours, http: 403, retriable: false}
   wrong: {summary: Not so, http: 400, retriable: false}
+  full: {summary: Not empty, http: 409, retriable: false}
   stale: {summary: Changed, http: 412, retriable: false}
   needed: {summary: Say which, http: 428, retriable: false}
 """
-CODES = {400: "wrong", 401: "unknown", 403: "forbidden", 412: "stale", 428: "needed"}
+CODES = {
+    400: "wrong",
+    401: "unknown",
+    403: "forbidden",
+    409: "full",
+    412: "stale",
+    428: "needed",
+}
 WRITES = ("PUT /notes/{id}", "DELETE /notes/{id}", "POST /notes/{id}/close")
 
 
@@ -54,55 +65,62 @@ def document(*, is_required: bool) -> dict[str, object]:
 
 class Notes:
     """Notes with versions. ``refusal``: the status of a write without one. ``open_to``: the callers
-    whose writes it accepts, beside its owner's.
+    whose writes it accepts, beside its owner's. ``full``: no note but the last may be written to.
     """
 
-    def __init__(self, refusal: int, *open_to: str | None) -> None:
-        self.refusal, self.open_to = refusal, open_to
+    def __init__(self, refusal: int, *open_to: str | None, full: bool = False) -> None:
+        self.refusal, self.open_to, self.full = refusal, open_to, full
+        self.made = 0
 
     def __call__(self, request: Request) -> Response:
         """The answer."""
         headers = {name.lower(): value for name, value in request.headers}
         who = headers.get("x-key")
         if request.target == "/notes":
-            return answer(201, {"id": "n1"})
+            self.made += 1
+            return answer(201, {"id": f"n{self.made}"})
         if request.method in ("GET", "HEAD"):
             return answer(200, {"id": "n1"}, ETag='"v1"')
         status = self.refusal if headers.get("if-match") is None else 200
         if status == 200 and headers["if-match"] != '"v1"':
             status = 412
+        if status == 200 and self.full and f"/n{max(2, self.made)}" not in request.target:
+            status = 409
         if status == 200 and who != "ann" and who not in self.open_to:
             status = 403 if who else 401
         return answer(status, {"code": CODES[status]} if status >= 400 else {"id": "n1"})
 
 
+CONFIG = ServiceConfig(
+    identities={
+        "ann": Identity("ann", (("X-Key", "ann"),), tenant="acme"),
+        "ben": Identity(
+            "ben",
+            (("X-Key", "ben"),),
+            tenant="acme",
+            forbidden=tuple(map(OperationPattern, WRITES)),
+        ),
+    },
+    resources={
+        "note": ResourceConfig(
+            "note",
+            create=ConfiguredCall("POST", "/notes"),
+            read=ConfiguredCall("GET", "/notes/{id}"),
+            id="/id",
+        )
+    },
+    limits=Limits(writes=True),
+)
+
+
 def outcomes(service: Notes, *, is_required: bool = False) -> list[Outcome]:
     """The outcomes about scopes and missing credentials."""
-    config = ServiceConfig(
-        identities={
-            "ann": Identity("ann", (("X-Key", "ann"),), tenant="acme"),
-            "ben": Identity(
-                "ben",
-                (("X-Key", "ben"),),
-                tenant="acme",
-                forbidden=tuple(map(OperationPattern, WRITES)),
-            ),
-        },
-        resources={
-            "note": ResourceConfig(
-                "note",
-                create=ConfiguredCall("POST", "/notes"),
-                read=ConfiguredCall("GET", "/notes/{id}"),
-                id="/id",
-            )
-        },
-        limits=Limits(writes=True),
-    )
-    session = http_session(service, TAXONOMY, config, document(is_required=is_required))
+    session = http_session(service, TAXONOMY, CONFIG, document(is_required=is_required))
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
-    found = [*auth.scopes(session), *auth.missing_credentials(session)]
-    return [each for each in found if isinstance(each, Outcome)]
+    for probe in (auth.scopes, auth.missing_credentials):
+        session.record_results(probe(session))
+    return list(session.observations.outcomes)
 
 
 def failures(found: list[Outcome], clause: str) -> set[str | None]:
@@ -134,3 +152,25 @@ def test_a_refusal_after_the_precondition_is_right(refusal: int, is_required: bo
     assert not failures(found, "auth/scope")
     assert not failures(found, "auth/missing")
     assert {each.kind for each in found if each.clause == "auth/scope"} == {"passed"}
+
+
+def test_the_state_of_an_item_hides_no_missing_check() -> None:
+    """A write that is refused for the state of the item is sent again on a new one."""
+    found = outcomes(Notes(428, "ben", full=True))
+    assert failures(found, "auth/scope") == set(WRITES)
+    found = outcomes(Notes(428, None, full=True))
+    assert failures(found, "auth/missing") == set(WRITES)
+    found = outcomes(Notes(428, full=True))
+    assert not failures(found, "auth/scope") | failures(found, "auth/missing")
+
+
+def test_a_forbidden_success_fails_whatever_it_was_for() -> None:
+    """Any success of an operation that is forbidden to its caller is judged, also in another
+    probe.
+    """
+    session = http_session(Notes(428, "ben"), TAXONOMY, CONFIG, document(is_required=False))
+    spec = RequestSpec("DELETE", "/notes/{id}", values={"id": "n1"}, headers={"If-Match": '"v1"'})
+    for name in ("ann", "ben"):
+        assert session.call(replace(spec, identity=CONFIG.identities[name])).ok
+    assert failures(list(session.observations.outcomes), "auth/scope") == {"DELETE /notes/{id}"}
+    assert len(session.observations.outcomes) == 1

@@ -7,11 +7,13 @@ from dataclasses import replace
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import Scheme, ServiceOperation, shape_of
 from faultspec_conformance.config import ANONYMOUS, CREDENTIALS, NOBODY, Identity
+from faultspec_conformance.probes.fresh_items import FreshItems
 from faultspec_conformance.probes.operations import creates, one_of_each_method
 from faultspec_conformance.probes.refusals import HIDES_ERRORS, SERVERS_FAULT, hides_errors
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import authority, is_forbidden
 from faultspec_conformance.session.fixtures import ordinary_request, request_to
+from faultspec_conformance.session.forbidden import SCOPE
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.keys import renew_key
 from faultspec_conformance.session.observation import (
@@ -27,7 +29,7 @@ from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import Role, is_json_write
 from faultspec_conformance.session.sampling import Violation, violations
 
-_MISSING, _GARBAGE, _SCOPE = "auth/missing", "auth/garbage", "auth/scope"
+_MISSING, _GARBAGE, _SCOPE = "auth/missing", "auth/garbage", SCOPE
 
 #: Operations that are asked one by one.
 _OPERATIONS = 20
@@ -110,7 +112,7 @@ def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
 
 
 def _call_as_nobody(session: HttpSession, operation: ServiceOperation) -> Iterator[Outcome]:
-    answer = _call_on_condition(session, operation, _request_of_nobody(session, operation))
+    answer = _call_past_state(session, operation, _request_of_nobody(session, operation))
     yield _check_401(session, answer, operation, _AS_NOBODY, clause=_MISSING)
 
 
@@ -242,21 +244,26 @@ def _credential(scheme: str | None, token: str) -> str:
     return f"{scheme} {token}"
 
 
-def _call_on_condition(
+def _call_past_state(
     session: HttpSession, operation: ServiceOperation, spec: RequestSpec
 ) -> Observation:
-    """Send a write on an item; if it is refused for want of `If-Match`, once more with the current
-    ETag, to see whether anything else refuses it.
+    """Send a write on an item. If it is refused for want of `If-Match`, send it once more with the
+    current ETag; if for the state of the item, once more on a new one: to see whether anything else
+    refuses it.
     """
     answer = session.call(spec)
     header = operation.parameter("If-Match", "header")
     is_required = header is not None and header.required and answer.status in INVALID_INPUT
-    if answer.status not in _OF_CONDITION and not is_required:
-        return answer
-    tag = _current_tag(session, operation, spec)
-    if tag is None:
-        return answer
-    return session.call(with_tag(renew_key(session, operation, spec), tag))
+    if answer.status in _OF_CONDITION or is_required:
+        tag = _current_tag(session, operation, spec)
+        if tag is not None:
+            spec = with_tag(renew_key(session, operation, spec), tag)
+            answer = session.call(spec)
+    items = FreshItems(session)
+    if answer.status in _OF_STATE and operation.writes and items.renew(spec):
+        fresh = items.place(renew_key(session, operation, spec))
+        answer = session.call(replace(fresh, identity=spec.identity))
+    return answer
 
 
 def _current_tag(
@@ -366,7 +373,7 @@ def scopes(session: HttpSession) -> Iterator[Outcome]:
         asked += len(operations)
         for operation in operations:
             if (identity.name, operation.name) not in recipes:
-                yield _call_beyond(session, identity, operation)
+                yield from _call_beyond(session, identity, operation)
     if not asked and any(identity.forbidden for identity in limited):
         yield not_exercised(_SCOPE, "no operation that may be called is named under `forbidden`")
     elif not asked:
@@ -376,18 +383,24 @@ def scopes(session: HttpSession) -> Iterator[Outcome]:
         yield not_exercised(_SCOPE, reason)
 
 
-def _call_beyond(session: HttpSession, identity: Identity, operation: ServiceOperation) -> Outcome:
+def _call_beyond(
+    session: HttpSession, identity: Identity, operation: ServiceOperation
+) -> Iterator[Outcome]:
+    """Call an operation beyond what an identity may do. The session itself reports a success of one
+    that is forbidden by name, as it does at any other request.
+    """
     spec = replace(ordinary_request(session, operation), identity=identity)
-    answer = _call_on_condition(session, operation, spec)
+    answer = _call_past_state(session, operation, spec)
     owned = ", ".join(identity.scopes or ()) or "none"
     what = f"{operation.name} by {identity.name}, whose scopes are {owned}"
     if is_forbidden(identity, operation):
         what = f"{operation.name} by {identity.name}, to whom the configuration forbids it"
     line = f"the service answered {answer} to {what}"
     if answer.status == 403:
-        return passed(_SCOPE)
-    if answer.ok:
-        return failed(_SCOPE, f"{line}; expected 403", answer)
-    if answer.status >= 500:
-        return failed(_SCOPE, f"{line}: {SERVERS_FAULT}", answer)
-    return not_exercised(_SCOPE, f"{line}: something else was checked first")
+        yield passed(_SCOPE)
+    elif answer.ok and not is_forbidden(identity, operation):
+        yield failed(_SCOPE, f"{line}; expected 403", answer)
+    elif answer.status >= 500:
+        yield failed(_SCOPE, f"{line}: {SERVERS_FAULT}", answer)
+    elif not answer.ok:
+        yield not_exercised(_SCOPE, f"{line}: something else was checked first")

@@ -105,7 +105,7 @@ def _batch(
     if key is None or not replayed:
         return
     if answer.ok:
-        yield check_replay(key, answer, session.call(good))
+        yield check_replay(session, key, answer, session.call(good))
     else:
         yield check_refused_key(session, key, good, answer)
 

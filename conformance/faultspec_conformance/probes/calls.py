@@ -158,7 +158,7 @@ def _check_answers(
     if not answers:
         yield from report_unmet(recipe, f"the recipe for {recipe.code} waits for no answer")
         return
-    yield from reached_states(recipe, answers[-1], None)
+    yield from reached_states(recipe, answers[-1])
     line = f"the service answered {join_or(map(str, answers))} to the recipe for {recipe.code}"
     if any(has_code(answer, recipe.code) for answer in answers):
         yield passed(_CLAUSE)

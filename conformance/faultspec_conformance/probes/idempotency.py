@@ -183,12 +183,14 @@ class _Creation:
             if raced
             else [other for other in others if other.status != 202 or first.status == 202]
         )
-        outcomes = [check_replay(self.rule, first, answer) for answer in (*comparable, again)]
+        outcomes = [
+            check_replay(session, self.rule, first, answer) for answer in (*comparable, again)
+        ]
         yield from outcomes
         replayed = all(outcome.kind == "passed" for outcome in outcomes)
         if replayed and len(outcomes) == 1:
             # The second replay is another case: the first one must not use up what is stored.
-            yield check_replay(self.rule, first, session.call(spec))
+            yield check_replay(session, self.rule, first, session.call(spec))
         if burst:
             yield self._check_burst(burst, ids if raced or replayed else set(), again)
         if again.ok and not raced:
@@ -490,7 +492,7 @@ def late_replays(session: HttpSession) -> Iterator[Outcome]:
             yield not_exercised(_REPLAY, reason)
         else:
             updated = _update_created(session, creation)
-            replayed = check_replay(rule, creation.first, session.call(creation.spec))
+            replayed = check_replay(session, rule, creation.first, session.call(creation.spec))
             yield _tell_of_update(replayed, updated)
 
 
@@ -536,10 +538,17 @@ def _tell_of_update(replayed: Outcome, updated: Observation | None) -> Outcome:
     return replace(replayed, finding=replace(finding, message=message))
 
 
-def check_replay(rule: Idempotency, first: Observation, again: Observation) -> Outcome:
-    """Check that a replay equals the first answer wherever the taxonomy wants it equal."""
+def check_replay(
+    session: HttpSession, rule: Idempotency, first: Observation, again: Observation
+) -> Outcome:
+    """Check that a replay equals the first answer wherever the taxonomy wants it equal.
+
+    While accepted work goes on, a refusal may ask to wait; one that no retry helps does not.
+    """
     what = f"{again.exchange.operation} with the same {rule.key}"
-    is_pending = first.status == 202 and again.status in _BUSY
+    code = session.taxonomy.codes.get(again.code or "")
+    is_final = code is not None and not code.retryable
+    is_pending = first.status == 202 and again.status in _BUSY and not is_final
     if again.status in _MOMENTARY - {first.status} or is_pending:
         return not_exercised(_REPLAY, f"the service answered {again} to {what}")
     if not again.ok or ("status" in rule.equal and again.status != first.status):
@@ -681,7 +690,7 @@ def send_twice(
     spec = with_new_key(session, rule, operation, spec)
     first, again = session.call(spec), session.call(spec)
     if first.ok:
-        return check_replay(rule, first, again)
+        return check_replay(session, rule, first, again)
     return check_refused_key(session, rule, spec, first)
 
 

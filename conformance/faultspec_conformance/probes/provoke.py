@@ -111,34 +111,26 @@ def report_unmet(recipe: Recipe, reason: str) -> Iterator[ProbeResult]:
     yield Outcome(_CLAUSE, "could_not_run", reason)
 
 
-def _set_up(session: HttpSession, recipe: Recipe) -> tuple[Mapping[str, object], str | None] | str:
-    """Send all steps of a recipe but the last; return the saved values and the first failure of a
-    step, or why the last step cannot be sent.
+def _set_up(session: HttpSession, recipe: Recipe) -> Mapping[str, object] | str:
+    """Send all steps of a recipe but the last; return the saved values, or why the last step is not
+    sent.
     """
     saved = {**session.constants, **session.make_values(recipe.values, session.constants)}
-    failure: str | None = None
     *steps, last = recipe.steps
     for index, step in enumerate(steps, start=1):
         where = f"step {index} of the recipe for {recipe.code}"
         done = _do_step(session, step, saved, recipe.code, where=where)
         if isinstance(done, str):
             return done
-        values, problem = done
-        # The recipe goes on, unless its file names the status or a value of this answer is needed:
-        # the last answer decides.
-        failure = failure or problem
-        if failure is not None and problem is not None and (step.save or step.status is not None):
-            return failure
-        saved |= values
-    reason = _obstacle(session, last, saved)
-    return (saved, failure) if reason is None else reason
+        saved |= done
+    return _obstacle(session, last, saved) or saved
 
 
 def _do_step(
     session: HttpSession, step: Step, saved: Mapping[str, object], code: str, *, where: str
-) -> tuple[Mapping[str, object], str | None] | str:
-    """Send the request of a step; return the values that it saves and what is wrong with its
-    answer, or why the recipe cannot go on.
+) -> Mapping[str, object] | str:
+    """Send the request of a step; return the values that it saves, or why the recipe cannot go
+    on.
     """
     reason = _obstacle(session, step, saved)
     if reason is not None:
@@ -146,22 +138,20 @@ def _do_step(
     answer = _step(session, step, saved, code, is_last=False)
     met = answer.ok if step.status is None else answer.sent_status == step.status
     if not met and step.until is None:
-        expected = "" if step.status is None else f"; expected {step.status}"
+        expected = "; expected a success" if step.status is None else f"; expected {step.status}"
         line = summary_line(session.contract, answer)
-        return {}, f"the service answered {where} with {line}{expected}"
-    values = saved_values(step.save, answer, where)
-    return values if isinstance(values, str) else (values, None)
+        return f"the service answered {where} with {line}{expected}"
+    return saved_values(step.save, answer, where)
 
 
 def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]:
-    ready = _set_up(session, recipe)
-    if isinstance(ready, str):
-        yield from report_unmet(recipe, ready)
+    saved = _set_up(session, recipe)
+    if isinstance(saved, str):
+        yield from report_unmet(recipe, saved)
         return
-    saved, failure = ready
     last = recipe.steps[-1]
     if last.parallel is not None:
-        yield from _send_at_once(session, recipe, last.parallel, saved=saved, failure=failure)
+        yield from _send_at_once(session, recipe, last.parallel, saved=saved)
         return
     began = session.driver.elapsed
     before = {name: len(upstream.calls) for name, upstream in session.upstreams.items()}
@@ -178,10 +168,10 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
         answer, at_once = burst, True
     waited = _fill_in_state(session, last, saved)
     steps = (*recipe.steps[:-1], waited)
-    yield from reached_states(replace(recipe, steps=steps), answer, failure)
+    yield from reached_states(replace(recipe, steps=steps), answer)
     outcome = _check(session, recipe, answer)
     if outcome.kind == "failed":
-        reason = failure or _refused_identity(session, recipe, answer)
+        reason = _refused_identity(session, recipe, answer)
         if reason:
             yield from report_unmet(recipe, reason)
             return
@@ -470,7 +460,6 @@ def _send_at_once(
     parallel: Parallel,
     *,
     saved: Mapping[str, object],
-    failure: str | None,
 ) -> Iterator[ProbeResult]:
     """Send the last request several times at the same time: as many succeed as the recipe says, and
     the others get its code.
@@ -492,15 +481,11 @@ def _send_at_once(
     line = f"{line}; expected {parallel.succeed}"
     if len(good) > parallel.succeed:
         yield failed(_PARALLEL, line, *refused, *good)
-    outcomes = [_check(session, recipe, answer) for answer in refused]
-    if any(outcome.kind == "failed" for outcome in outcomes) and failure is not None:
-        yield from report_unmet(recipe, failure)
-        return
-    yield from outcomes
+    yield from (_check(session, recipe, answer) for answer in refused)
     if len(good) == parallel.succeed:
         yield passed(_PARALLEL)
     elif len(good) < parallel.succeed:
-        yield not_exercised(_PARALLEL, failure or line)
+        yield not_exercised(_PARALLEL, line)
 
 
 def _take_action(
@@ -516,12 +501,11 @@ def _take_action(
     for index, step in enumerate(recipe.action, start=1):
         where = f"request {index} of the action after {recipe.code}"
         done = _do_step(session, step, known, recipe.code, where=where)
-        problem = done if isinstance(done, str) else done[1]
-        if isinstance(done, str) or problem is not None:
-            yield NotRun(str(problem))
-            yield Outcome(_UNTIL, "could_not_run", str(problem))
+        if isinstance(done, str):
+            yield NotRun(done)
+            yield Outcome(_UNTIL, "could_not_run", done)
             return
-        known |= done[0]
+        known |= done
     again = session.call(_request(session, last, known, recipe.code, wait_when_limited=True))
     line = f"after its action the service answered {again} to the recipe for {recipe.code}"
     if again.code == recipe.code:

@@ -148,7 +148,7 @@ def _check_burst(
         yield check_refused_key(session, rule, spec, burst[0])
         return
     again = session.call(spec)
-    outcomes = [check_replay(rule, answer, again) for answer in good]
+    outcomes = [check_replay(session, rule, answer, again) for answer in good]
     best = next((one for one in outcomes if one.kind == "passed"), outcomes[0])
     yield best
     others = [answer for answer in good if answer.status != 202]
