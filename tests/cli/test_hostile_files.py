@@ -70,8 +70,8 @@ def test_no_command_reads_a_pipe_or_a_device(project: Path, reader: str, kind: s
 def test_a_link_out_of_the_repository_shows_nothing(
     project: Path, secret: str, name: str, command: str
 ) -> None:
-    """In a checkout, a taxonomy or a project file that is a link to a file outside prints no line and
-    no key of it.
+    """In a checkout, no line and no key of a file outside is printed, to which the taxonomy or the
+    project file is a link.
     """
     checkout = project / "checkout"
     (checkout / ".git").mkdir(parents=True)

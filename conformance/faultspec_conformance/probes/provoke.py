@@ -406,7 +406,8 @@ def _check(session: HttpSession, recipe: Recipe, answer: Observation) -> Outcome
     if recipe.code in codes:
         message = f"the service answered {answer} to {what}; expected {recipe.status}"
         return failed(_CLAUSE, message, answer, variant="status")
-    if not codes and not all(seen.sound for seen in observations):
+    is_error = any(seen.judgement.is_error for seen in observations)
+    if not codes and (is_error or not answer.ok) and not all(seen.sound for seen in observations):
         reason = f"the service answered {answer} to {what}, and the answer has no readable code"
         return not_exercised(_CLAUSE, reason)
     if answer.ok and not answer.inner:

@@ -197,10 +197,29 @@ def differing_pointers(one: object, other: object) -> frozenset[str]:
 
 
 def list_items(body: object) -> list[object]:
-    """Return the items of a list, which may be a member of the body."""
-    if isinstance(body, dict):
-        body = next((value for value in body.values() if isinstance(value, list)), [])
-    return body if isinstance(body, list) else []
+    """Return the items of a list, which may be a member of the body or of an object in it."""
+    if isinstance(body, list):
+        return body
+    level = [body]
+    for _ in range(_LIST_DEPTH):
+        members = [
+            value
+            for one in level
+            if isinstance(one, dict)
+            for name, value in one.items()
+            if name not in _LINKS
+        ]
+        found = next((value for value in members if isinstance(value, list)), None)
+        if found is not None:
+            return found
+        level = members
+    return []
+
+
+#: Objects inside each other in which a list is looked for, as in `{"result": {"jobs": []}}` or the
+#: `_embedded` of HAL; and members that have no items (HAL, JSON:API).
+_LIST_DEPTH = 3
+_LINKS = frozenset({"_links", "links"})
 
 
 def difference(one: object, two: object) -> tuple[str, str, str]:
