@@ -1,6 +1,7 @@
 """Rows of a table of exchanges by a taxonomy: sound ones, and broken in one or several ways."""
 
 import json
+import re
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -147,9 +148,20 @@ def _draw_body(taxonomy: Taxonomy, random: Random, slots: dict[str, Any]) -> str
             *("<html><b>Bad gateway</b></html>", "", None, "null", '"text"', f"[{text}]"),
             *(text[: len(text) // 2], text.replace("{", '{"code": "twice", ', 1)),
             *('{"code": "\\u0000"}', '{"code": NaN}', text.replace(": ", " :\n ")),
+            *_repeated(text, random),
             *(f"{text} x", f"{text}{text}", text.replace("}", ",}"), "1 2", "-Infinity"),
         ]
     )
+
+
+def _repeated(text: str, random: Random) -> list[str]:
+    """The body with a member once more, at its end: as it is written, and with an escape."""
+    members = re.findall(r'"([a-z][a-z_]*)": ?("[^"\\]*"|true|false)', text)
+    name, value = random.choice(members or [("code", '"x"')])
+    other = random.choice([value, '"not_found"', "null"])
+    escaped = f"\\u{ord(name[0]):04x}{name[1:]}"
+    end = text.rindex("}")
+    return [f'{text[:end]}, "{each}": {other}{text[end:]}' for each in (name, escaped)]
 
 
 def _draw_headers(random: Random) -> str | None:

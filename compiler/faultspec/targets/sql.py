@@ -14,7 +14,7 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.model import RecordingRule, Taxonomy
 from faultspec.targets.model import Model
 from faultspec.targets.sql_clauses import SqlDecision, decide_clauses, searches_texts
-from faultspec.targets.sql_dialects import DIALECTS, NAME, Dialect
+from faultspec.targets.sql_dialects import DIALECTS, ESCAPED_NAME, NAME, Dialect
 from faultspec.targets.sql_facts import (
     FALSE,
     RowFacts,
@@ -242,7 +242,10 @@ def _text_columns(facts: RowFacts) -> Iterator[tuple[str, str]]:
     if "code" not in facts.slots:
         yield "faultspec_code", "CAST(NULL AS TEXT)"
     body = "faultspec_body"
-    yield "faultspec_repeats", is_true(f"FS_REPEATS({body}, {sql_text(NAME)})")
+    # Two names may be equal where one is written with an escape.
+    repeats = f"FS_REPEATS({body}, {sql_text(NAME)})"
+    escaped = facts.matches(body, ESCAPED_NAME)
+    yield "faultspec_repeats", is_true(any_true((repeats, escaped)))
     yield "faultspec_shape", _shape(facts)
     if searches_texts(facts):
         texts = " || FS_CHARACTER(10) || ".join(f"COALESCE({each}, '')" for each in facts.texts())

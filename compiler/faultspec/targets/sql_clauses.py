@@ -249,6 +249,11 @@ def _code_predicate(facts: RowFacts, sql: str, left: str | None = None) -> Predi
     return Predicate(sql, note=note, left=left or _left_without_code(facts))
 
 
+def _repeats(facts: RowFacts) -> str:
+    """Whether the body may repeat a member, so that the judge reads nothing of it."""
+    return "faultspec_repeats" if facts.has_body else FALSE
+
+
 def _judge_code_status(facts: RowFacts) -> Predicate | None:
     by_code: dict[str, list[str]] = {}
     conditions, exact = [], True
@@ -258,7 +263,7 @@ def _judge_code_status(facts: RowFacts) -> Predicate | None:
         by_code.setdefault(wrong, []).append(name)
         exact = exact and sure
         # The judge may read no code where SQL reads one.
-        unread = any_true((facts.lacks_code(), facts.is_unread()))
+        unread = any_true((facts.lacks_code(), facts.is_unread(), _repeats(facts)))
         bare = _bare(facts, claim, "code/status")
         conditions.append(all_true((facts.is_on([name]), bare, unread)))
     if not _has_code(facts):
@@ -369,7 +374,8 @@ def _judge_crash(facts: RowFacts) -> Predicate | None:
     ]
     # The judge may read no code where SQL reads one.
     unknown = any_true((unknown, *(_bare(facts, claim, CRASH) for claim in facts.readable)))
-    left = any_true((_left_without_code(facts), all_true((unknown, facts.is_unread()))))
+    unread = any_true((facts.is_unread(), _repeats(facts)))
+    left = any_true((_left_without_code(facts), all_true((unknown, unread))))
     return _code_predicate(facts, any_true((by_code, by_status, *bare)), left)
 
 

@@ -17,6 +17,9 @@ such as ``'$.error.code'``."""
 #: A name in front of a value, in a text of JSON.
 NAME = r'"(?:[^"\\]|\\.)*"[ \t\r\n]*:'
 
+#: The same, with a letter that is written as an escape.
+ESCAPED_NAME = r'"(?:[^"\\]|\\.)*\\u(?:[^"\\]|\\.)*"[ \t\r\n]*:'
+
 
 _WS = r"[ \t\r\n]*"
 _COMMA_AT_END = rf",{_WS}[\]\}}]"

@@ -212,9 +212,14 @@ WITH source_rows AS (
     END AS faultspec_correlation_id,
     CASE
       WHEN (
-        SELECT
-          COUNT(*) <> COUNT(DISTINCT name)
-        FROM UNNEST(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:')) AS name
+        (
+          SELECT
+            COUNT(*) <> COUNT(DISTINCT name)
+          FROM UNNEST(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:')) AS name
+        )
+      )
+      OR (
+        REGEXP_CONTAINS(faultspec_body, '"(?:[^"\\\\]|\\\\.)*\\\\u(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:')
       )
       THEN TRUE
       ELSE FALSE
@@ -367,13 +372,15 @@ WITH source_rows AS (
             )
             AND (
               (
-                CASE
-                  WHEN faultspec_method = 'HEAD'
-                  OR faultspec_status IN (204, 304)
-                  OR faultspec_status < 200
-                  THEN TRUE
-                  ELSE FALSE
-                END
+                (
+                  CASE
+                    WHEN faultspec_method = 'HEAD'
+                    OR faultspec_status IN (204, 304)
+                    OR faultspec_status < 200
+                    THEN TRUE
+                    ELSE FALSE
+                  END
+                )
               )
             )
           )

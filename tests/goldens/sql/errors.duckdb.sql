@@ -211,7 +211,12 @@ WITH source_rows AS (
       THEN faultspec_slot_correlation_id
     END AS faultspec_correlation_id,
     CASE
-      WHEN LENGTH(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\]|\\.)*"[ \t\r\n]*:')) <> LIST_UNIQUE(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\]|\\.)*"[ \t\r\n]*:'))
+      WHEN (
+        LENGTH(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\]|\\.)*"[ \t\r\n]*:')) <> LIST_UNIQUE(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\]|\\.)*"[ \t\r\n]*:'))
+      )
+      OR (
+        REGEXP_MATCHES(faultspec_body, '"(?:[^"\\]|\\.)*\\u(?:[^"\\]|\\.)*"[ \t\r\n]*:')
+      )
       THEN TRUE
       ELSE FALSE
     END AS faultspec_repeats,
@@ -363,13 +368,15 @@ WITH source_rows AS (
             )
             AND (
               (
-                CASE
-                  WHEN faultspec_method = 'HEAD'
-                  OR faultspec_status IN (204, 304)
-                  OR faultspec_status < 200
-                  THEN TRUE
-                  ELSE FALSE
-                END
+                (
+                  CASE
+                    WHEN faultspec_method = 'HEAD'
+                    OR faultspec_status IN (204, 304)
+                    OR faultspec_status < 200
+                    THEN TRUE
+                    ELSE FALSE
+                  END
+                )
               )
             )
           )

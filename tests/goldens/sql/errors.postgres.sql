@@ -238,9 +238,16 @@ WITH source_rows AS (
     END AS faultspec_correlation_id,
     CASE
       WHEN (
-        SELECT
-          COUNT(*) <> COUNT(DISTINCT name[1])
-        FROM REGEXP_MATCHES(faultspec_body, '"(?:[^"\\]|\\.)*"[ \t\r\n]*:', 'g') AS name
+        (
+          SELECT
+            COUNT(*) <> COUNT(DISTINCT name[1])
+          FROM REGEXP_MATCHES(faultspec_body, '"(?:[^"\\]|\\.)*"[ \t\r\n]*:', 'g') AS name
+        )
+      )
+      OR (
+        (
+          faultspec_body ~ '"(?:[^"\\]|\\.)*\\u(?:[^"\\]|\\.)*"[ \t\r\n]*:'
+        )
       )
       THEN TRUE
       ELSE FALSE
@@ -393,13 +400,15 @@ WITH source_rows AS (
             )
             AND (
               (
-                CASE
-                  WHEN faultspec_method = 'HEAD'
-                  OR faultspec_status IN (204, 304)
-                  OR faultspec_status < 200
-                  THEN TRUE
-                  ELSE FALSE
-                END
+                (
+                  CASE
+                    WHEN faultspec_method = 'HEAD'
+                    OR faultspec_status IN (204, 304)
+                    OR faultspec_status < 200
+                    THEN TRUE
+                    ELSE FALSE
+                  END
+                )
               )
             )
           )

@@ -217,8 +217,15 @@ WITH source_rows AS (
     END AS faultspec_correlation_id,
     CASE
       WHEN (
-        SIZE(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:', 0)) <> SIZE(
-          ARRAY_DISTINCT(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:', 0))
+        (
+          SIZE(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:', 0)) <> SIZE(
+            ARRAY_DISTINCT(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:', 0))
+          )
+        )
+      )
+      OR (
+        (
+          faultspec_body RLIKE '"(?:[^"\\\\]|\\\\.)*\\\\u(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:'
         )
       )
       THEN TRUE
@@ -372,13 +379,15 @@ WITH source_rows AS (
             )
             AND (
               (
-                CASE
-                  WHEN faultspec_method = 'HEAD'
-                  OR faultspec_status IN (204, 304)
-                  OR faultspec_status < 200
-                  THEN TRUE
-                  ELSE FALSE
-                END
+                (
+                  CASE
+                    WHEN faultspec_method = 'HEAD'
+                    OR faultspec_status IN (204, 304)
+                    OR faultspec_status < 200
+                    THEN TRUE
+                    ELSE FALSE
+                  END
+                )
               )
             )
           )
