@@ -187,8 +187,8 @@ def test_a_refusal_of_the_moment_says_nothing_about_a_key(status: int) -> None:
 
 
 def test_accepted_work_makes_no_final_refusal_a_replay() -> None:
-    """While accepted work goes on, a replay may have to wait. A refusal that no retry helps is another
-    answer.
+    """While accepted work goes on, a replay may have to wait. A refusal that no retry helps is
+    another answer.
     """
     busy = "codes:\n  busy: {summary: Busy, http: 409, retriable: true}\n"
     declared = TAXONOMY.replace("\ncodes:\n", f"\n{busy}", 1)

@@ -81,7 +81,7 @@ def _is_message(line: bytes) -> bool:
     if isinstance(value, dict):
         return not _MEMBERS.isdisjoint(value)
     if isinstance(value, list):
-        return all(isinstance(item, dict) for item in value)
+        return bool(value) and all(isinstance(item, dict) for item in value)
     return any(mark in line for mark in _MARKS)
 
 
@@ -113,4 +113,6 @@ def _read_body(stream: IO[bytes], size: int) -> Iterator[bytes | Garbled]:
     if len(body) < size:
         yield Garbled(f"a message of {size} bytes broke off after {len(body)}")
         return
-    yield body
+    # Neither nothing nor a batch of nothing is an answer (JSON-RPC 2.0, 6).
+    is_empty = not body.strip() or parse_message(body) == []
+    yield Stray(body.strip() or b"Content-Length: %d" % size) if is_empty else body

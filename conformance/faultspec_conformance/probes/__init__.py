@@ -37,6 +37,7 @@ from faultspec_conformance.probes import (
     mcp,
     media,
     missing_keys,
+    named_effects,
     odd_texts,
     pages,
     provoke,
@@ -188,6 +189,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("plain-reads", learned_routes.plain_reads),
     Probe("late-replays", idempotency.late_replays, ("idempotency/replay",), within="resources"),
     Probe(refused_writes.NAME, refused_writes.refused_writes, ("writes/refused",), everywhere=True),
+    Probe("named-effects", named_effects.named_effects, ("writes/refused",), everywhere=True),
     Probe("audit-lookups", audit_lookup.lookups, audit_lookup.CLAUSES, everywhere=True),
     Probe("references", references.http_references, (references.CLAUSE,), everywhere=True),
     Probe(

@@ -34,7 +34,7 @@ REFUSED = "writes/refused"
 _TICK = 1.1
 
 #: Members that tell of a try, and not of its effect.
-_TRIES = re.compile(
+TRIES = re.compile(
     r"^_?(etag|version|revision)$|_at$|_on$|time|date|attempt|tries|retr(y|ies)|fail|error|last"
     r"|audit|log|history|event",
     re.IGNORECASE,
@@ -105,7 +105,7 @@ class ReadableTarget:
             moved = sorted(
                 pointer
                 for pointer in differing_pointers(before[0].json, after[0].json)
-                if not any(_TRIES.search(part) for part in pointer.split("/"))
+                if not any(TRIES.search(part) for part in pointer.split("/"))
             )
             return f"differs at `{moved[0]}`" if moved else None
         known = [str(item) for page in before for item in list_items(page.json)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation, shape_of
@@ -88,11 +89,14 @@ def unknown_ids(session: HttpSession) -> Iterator[Outcome]:
                 asked.add(operation.name)
                 answer = _ask_absent(session, operation, below_created=exists)
                 yield check_absent_item(session, kind, operation, answer)
-    for operation in session.inventory.operations:
-        reads = operation.method == "GET" and operation.placeholders
-        if reads and operation.name not in asked and len(asked) < _OTHERS:
-            asked.add(operation.name)
-            yield unknown_id(session, _ask_absent(session, operation, below_created=False))
+    others = (
+        operation
+        for operation in session.inventory.operations
+        if operation.method == "GET" and operation.placeholders and operation.name not in asked
+    )
+    for operation in islice(others, _OTHERS):
+        asked.add(operation.name)
+        yield unknown_id(session, _ask_absent(session, operation, below_created=False))
     if not asked:
         yield not_exercised(_UNKNOWN_ID, "no path has an id in it")
 

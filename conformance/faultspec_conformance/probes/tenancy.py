@@ -342,8 +342,6 @@ class _Comparison:
             reason = f"the service answered {foreign.observation} to {self._subject(operation)}"
             yield not_exercised(_CLAUSE, f"{reason}: {HIDES_ERRORS}")
             return
-        if operation.method != "DELETE" or not {"404", "410"} & set(operation.responses):
-            yield AbsentIdRequest(operation.name)  # else its success is judged by `unknown-ids`
         # A change of an item is compared with one of a missing item, because services often look
         # for it elsewhere.
         changes_it = operation.method in ("PUT", "PATCH") and not lies_below(operation, kind)
@@ -351,6 +349,8 @@ class _Comparison:
             self._note_refusal(operation)
             yield passed(_CLAUSE)
             return
+        if operation.method != "DELETE" or not {"404", "410"} & set(operation.responses):
+            yield AbsentIdRequest(operation.name)  # else its success is judged by `unknown-ids`
         nothing = self._ask_absent(operation, form)
         yield check_absent_item(self.session, kind, operation, nothing.observation)
         if operation.method == "GET":

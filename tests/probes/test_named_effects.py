@@ -1,0 +1,118 @@
+"""Refused writes that name a resource in their bodies: each test states a law about what they leave
+behind.
+"""
+
+import json
+
+import pytest
+
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.probes import named_effects, resources
+from faultspec_conformance.session.requests import RequestSpec
+from support.scripted import answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: bank, version: 1.0.0, title: Bank, owner: nobody}
+envelopes: {error: {media_type: application/json, shape: {code: $code}}}
+surfaces: {api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error}}
+codes:
+  frozen: {summary: Frozen, http: 409, retriable: false, effect: none}
+  down: {summary: Down, http: 503, retriable: true, effect: none}
+  unclear: {summary: Unclear, http: 504, retriable: true, effect: unknown}
+"""
+CONFIG = ServiceConfig(
+    identities={"ann": Identity("ann", (("X-Key", "ann"),), tenant="acme")},
+    resources={
+        "account": ResourceConfig(
+            "account",
+            create=ConfiguredCall("POST", "/accounts"),
+            read=ConfiguredCall("GET", "/accounts/{id}"),
+            id="/id",
+        )
+    },
+    limits=Limits(writes=True),
+)
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "paths": {
+        "/accounts": {"post": {"responses": {"201": {"description": "made"}}}},
+        "/accounts/{id}": {
+            "parameters": [
+                {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+            ],
+            "get": {"responses": {"200": {"description": "shown"}}},
+        },
+        "/payments": {
+            "post": {
+                "requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}},
+                "responses": {"201": {"description": "paid"}},
+            }
+        },
+    },
+}
+
+
+class Bank:
+    """Accounts, and payments that are refused. ``debits``: the codes whose refusals debit the
+    account. ``moves``: the balance changes with each read.
+    """
+
+    def __init__(self, *debits: str, moves: bool = False) -> None:
+        self.debits, self.moves = debits, moves
+        self.balance, self.tries = 100, 0
+
+    def __call__(self, request: Request) -> Response:
+        """The answer."""
+        if request.target == "/accounts":
+            return answer(201, {"id": "acc-7f3a9"})
+        if request.method == "GET":
+            self.balance += self.moves
+            return answer(200, {"id": "acc-7f3a9", "balance": self.balance, "attempts": self.tries})
+        sent = json.loads(request.body)
+        self.tries += 1
+        if sent["code"] in self.debits:
+            self.balance -= 5
+        return answer({"frozen": 409, "down": 503, "unclear": 504}[sent["code"]], sent)
+
+
+def found(bank: Bank, code: str) -> list[tuple[str, str]]:
+    """The kinds of the outcomes after a payment with a code, each with its message."""
+    session = http_session(bank, TAXONOMY, CONFIG, DOCUMENT)
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    body = {"from": "acc-7f3a9", "code": code}
+    session.call(RequestSpec("POST", "/payments", body=body, may_fail=True))
+    before = len(session.observations.outcomes)
+    session.record_results(named_effects.named_effects(session))
+    outcomes = [*session.observations.outcomes][before:]
+    return [
+        (one.kind, one.finding.message if one.finding is not None else one.reason)
+        for one in outcomes
+        if one.clause == "writes/refused"
+    ]
+
+
+@pytest.mark.parametrize("code", ["frozen", "down"])
+def test_a_refusal_that_debits_what_it_names_fails(code: str) -> None:
+    """A refusal, and a failure whose code says that it took no effect, leave the resource that the
+    body names as it was; a counter of tries may move.
+    """
+    ((kind, message),) = found(Bank(code), code)
+    assert kind == "failed"
+    assert "differs at `/balance`" in message
+    assert [kind for kind, _ in found(Bank(), code)] == ["passed"]
+
+
+def test_a_change_without_a_write_is_not_an_effect() -> None:
+    """A value that every read shows otherwise decides nothing."""
+    ((kind, message),) = found(Bank(moves=True), "frozen")
+    assert kind == "not_exercised"
+    assert "changes by itself" in message
+
+
+def test_a_failure_that_may_have_taken_effect_is_left_alone() -> None:
+    """A code whose `effect` is not none promises nothing."""
+    assert found(Bank("unclear"), "unclear") == []
