@@ -461,6 +461,11 @@ def test_folders_and_patterns_name_their_files(tmp_path: Path) -> None:
     assert wrong_statuses(judged(tmp_path, KIND)) == 120
     assert wrong_statuses(judged(f"{tmp_path}/**/*.log*", KIND)) == 120
     assert wrong_statuses(judged(f"{tmp_path}/b/*.log", KIND)) == 40
+    assert wrong_statuses(judged(f"{tmp_path}/b/.*.log", KIND)) == 40
+    for name in ("x", "y"):
+        (tmp_path / "b" / name).symlink_to(tmp_path)  # two circles
+    for each in (tmp_path, f"{tmp_path}/**", f"{tmp_path}/**/*.log*"):
+        assert wrong_statuses(judged(each, KIND)) == 120
     twice = audit([str(tmp_path / "a.log"), str(tmp_path / "*.log")], contract(KIND))
     assert wrong_statuses(twice) == 40
     assert judged(f"{tmp_path}/*.har", KIND).result.not_run

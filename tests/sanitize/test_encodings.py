@@ -164,6 +164,18 @@ def test_what_is_not_decoded_to_its_end_is_hidden(text: str) -> None:
     assert masked.endswith(" here")
 
 
+@pytest.mark.parametrize("before", ["a", "KEY", "/blob/", "abc", "abcd", "ABCDE", "0f0f0f0f0", "x"])
+@pytest.mark.parametrize("name", sorted(ENCODINGS | OTHERS))
+def test_letters_before_the_digits_hide_nothing(name: str, before: str) -> None:
+    """An encoded secret is masked directly behind other letters of its alphabet, once encoded and
+    encoded once more in base64.
+    """
+    coded = (ENCODINGS | OTHERS)[name](SECRET)
+    for text in (coded, base64.b64encode(coded.encode()).decode()):
+        masked = MASKING.text(f"it is {before}{text} here")
+        assert text not in masked, text
+
+
 def test_a_query_is_not_quoted_printable() -> None:
     """A value after `=` that begins with two digits hides nothing beside the secrets."""
     masking = build_masking([], [("jane.19cff1432e@mail.example", "CANARY-email")])

@@ -175,12 +175,12 @@ _RUN_OF_DIGITS = re.compile(rf"[A-Za-z0-9+/_-]{{{_RUN},}}={{0,6}}")
 _WORD = re.compile(r"(?:=\r?\n|\S)+")
 """A word, which may be quoted-printable: soft line breaks belong to it."""
 
-_HEXADECIMAL = re.compile(r"(?:[0-9A-Fa-f]{2})+")
-_BASE32 = re.compile(r"(?:[A-Z2-7]{8,}|[a-z2-7]{8,})")
+_HEXADECIMAL = re.compile(rf"[0-9A-Fa-f]{{{_RUN},}}")
+_BASE32 = re.compile(rf"[A-Z2-7]{{{_RUN},}}|[a-z2-7]{{{_RUN},}}")
 _ASCII = re.compile(rb"[ -~]{4,}")
 
-#: How data of gzip and zlib begin.
-_COMPRESSED = (b"\x1f\x8b", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
+#: How data of gzip and zlib begin (RFC 1952, 2.3; RFC 1950, 2.2).
+_COMPRESSED = re.compile(b"\x1f\x8b\x08|x[\x01\x5e\x9c\xda]")
 
 
 def _decode_run(run: str) -> Iterator[tuple[str, bool]]:
@@ -194,12 +194,14 @@ def _decode_run(run: str) -> Iterator[tuple[str, bool]]:
     digits = run.rstrip("=")
     if _RUN_OF_DIGITS.fullmatch(run) is None:
         return
+    # Other letters of the alphabet may stand before the digits, so all places are tried.
     for found in _HEXADECIMAL.finditer(digits):
-        if len(found[0]) >= _RUN:
-            yield _read_text(bytes.fromhex(found[0])), True
+        for shift in range(2):
+            part = found[0][shift:]
+            yield _read_text(bytes.fromhex(part[: len(part) & ~1])), True
     for found in _BASE32.finditer(digits):
-        if len(found[0]) >= _RUN:
-            part = found[0].upper()
+        for shift in range(8):
+            part = found[0][shift:].upper()
             part = part[: len(part) - (len(part) % 8 in (1, 3, 6))]
             yield _read_text(base64.b32decode(part + "=" * (-len(part) % 8))), True
     standard = digits.translate(_STANDARD)
@@ -207,15 +209,16 @@ def _decode_run(run: str) -> Iterator[tuple[str, bool]]:
         part = standard[shift:]
         raw = base64.b64decode(part[: len(part) - (len(part) % 4 == 1)] + "==")
         yield _read_text(raw), True
-        if raw.startswith(_COMPRESSED):
-            inflated, is_whole = _inflate(raw)
-            yield _read_text(inflated), is_whole
+        for magic in _COMPRESSED.finditer(raw):
+            inflated, is_whole = _inflate(raw[magic.start() :])
+            if inflated:
+                yield _read_text(inflated), is_whole
 
 
 def _inflate(data: bytes) -> tuple[bytes, bool]:
     """The decompressed members, one behind the other, and whether there are no more."""
     found = b""
-    while data.startswith(_COMPRESSED) and len(found) < _INFLATED:
+    while _COMPRESSED.match(data) and len(found) < _INFLATED:
         inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)  # the header says which
         try:
             found += inflater.decompress(data, _INFLATED - len(found))
@@ -225,7 +228,7 @@ def _inflate(data: bytes) -> tuple[bytes, bool]:
             # The end of a run may be cut, and the data with it.
             return found, len(found) < _INFLATED
         data = inflater.unused_data
-    return found, not data.startswith(_COMPRESSED)
+    return found, _COMPRESSED.match(data) is None
 
 
 def _read_text(raw: bytes) -> str:

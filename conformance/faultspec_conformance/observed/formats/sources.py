@@ -1,7 +1,6 @@
 """Where recordings come from: files, folders, patterns, standard input, pipes, object stores."""
 
 import errno
-import glob
 import io
 import os
 import re
@@ -9,6 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -60,7 +60,7 @@ def mask_address(path: str) -> str:
 def find_recordings(path: str) -> list[str]:
     """The recordings that an argument names, in the order of their names: a file; the files of a
     folder and those below it, but for hidden ones; the files of a pattern, whose `**` is any number
-    of folders.
+    of folders. Links to folders are not followed, which may lead in a circle.
 
     Raises OSError, and NotARecording if there are none or a library is missing.
     """
@@ -69,15 +69,28 @@ def find_recordings(path: str) -> list[str]:
     if is_remote(path):
         return _find_remote(path)
     if Path(path).is_dir():
-        found = glob.iglob(f"{glob.escape(path)}/**", recursive=True)
+        found = _match(Path(path), ("**", "*"))
     elif _PATTERN.search(path) and not os.path.lexists(path):
-        found = glob.iglob(path, recursive=True)
+        pattern = Path(path)
+        parts = pattern.relative_to(pattern.anchor).parts
+        found = _match(Path(pattern.anchor), (*parts, "*") if parts[-1] == "**" else parts)
     else:
         return [path]
-    files = sorted(name for name in found if Path(name).is_file())
+    files = sorted(found)
     if not files:
         raise NotARecording("there are no such files")
     return files
+
+
+def _match(folder: Path, pattern: tuple[str, ...]) -> Iterator[str]:
+    """The files below a folder that match a pattern. Names that begin with a dot match no wildcard
+    at their beginning.
+    """
+    dotted = [part for part in pattern if part.startswith(".")]
+    for found in folder.glob("/".join(pattern)):
+        names = (name for name in found.relative_to(folder).parts if name.startswith("."))
+        if found.is_file() and all(any(fnmatchcase(name, one) for one in dotted) for name in names):
+            yield str(found)
 
 
 @contextmanager
