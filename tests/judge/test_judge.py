@@ -335,6 +335,36 @@ def test_multi_status_is_for_outcomes_that_differ(body: object, clauses: set[str
     )
 
 
+def test_an_error_beside_a_flag_of_success_is_found() -> None:
+    """Where every error has `ok: false`, an error with a declared code beside `ok: true` breaks a
+    clause; data, and codes of others, do not.
+    """
+    found = read(
+        """
+faultspec: 1
+taxonomy: {name: jobs, version: 1.0.0}
+envelopes: {error: {shape: {ok: false, error: {code: $code, message: $message}}}}
+surfaces: {api: {transport: http, error_when: {equals: {/ok: false}}, envelope: error}}
+codes: {done: {summary: Done., http: 200, retriable: false}}
+""",
+        "jobs.yaml",
+    ).taxonomy
+    assert found is not None
+    contract = build_contract(found)
+
+    def clauses_of(body: object) -> set[str]:
+        return broken(judge(contract, exchange(200, body, request="POST /cancel"))).keys() - {
+            "envelope/media-type"
+        }
+
+    wrong = {"ok": True, "error": {"code": "done", "message": "x"}}
+    assert clauses_of(wrong) == {"envelope/absent-on-success"}
+    assert clauses_of({**wrong, "ok": False}) == set()
+    assert clauses_of({"ok": True, "result": {"code": "done"}}) == set()
+    assert clauses_of({"ok": True, "error": {"code": "elsewhere", "message": "x"}}) == set()
+    assert clauses_of({"error": {"code": "done", "message": "x"}}) == set()
+
+
 def test_failures_hidden_in_a_plain_success_are_found_in_writes() -> None:
     """A 200 with failed outcomes breaks a clause; a list of past errors is data."""
     body = {"responses": [{"status": 201}, {"status": 404, "body": error()}]}

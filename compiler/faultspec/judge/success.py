@@ -10,9 +10,9 @@ from faultspec.judge.leaks import judge_leaks
 from faultspec.judge.match_envelope import EnvelopeMatch, context_of, match_envelope
 from faultspec.judge.slots import value_problems
 from faultspec.judge.tool_result import judge_text
-from faultspec.language.model import Operation
+from faultspec.language.model import Envelope, Operation
 from faultspec.language.values import show
-from faultspec.runtime.nodes import slot_places
+from faultspec.runtime.nodes import Literal, Object, slot_places
 from faultspec.runtime.pointers import resolve
 
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -42,19 +42,41 @@ def judge_success(
     values = body.value if body.has_lines and isinstance(body.value, list) else [body.value]
     for index, value in enumerate(values):
         match = match_envelope(findings.contract, claim, value, context)
+        where = f" in line {index + 1}" if body.has_lines else ""
+        wanted = "expected an error status"
+        if match is not None and not match.read.fits:
+            flag, changed = _flip_flags(match.envelope, value)
+            match = match_envelope(findings.contract, claim, changed, context) if flag else None
+            wanted = f"{flag} says that it succeeded"
         if match is None or not _is_certain(findings, match):
             continue
-        where = f" in line {index + 1}" if body.has_lines else ""
         findings.add(
             "envelope/absent-on-success",
             f"a {status} carries the error envelope `{match.envelope.name}`{where} with the code "
-            f"{show(match.read.slots['code'])}; expected an error status",
+            f"{show(match.read.slots['code'])}; {wanted}",
             pointer=f"/{index}" if body.has_lines else "",
             source=claim.surface.source,
         )
         return
     if findings.exchange.request.method.upper() in WRITES:
         _judge_hidden_failures(findings, claim, body.value)
+
+
+def _flip_flags(envelope: Envelope, body: object) -> tuple[str, object]:
+    """The body with the flags at its top that every error of the envelope has, and how the first of
+    them reads in the body; empty if the body has them all, or lacks one.
+    """
+    flags = {
+        member.name: member.node.value
+        for member in (envelope.shape.members if isinstance(envelope.shape, Object) else ())
+        if isinstance(member.node, Literal) and isinstance(member.node.value, bool)
+    }
+    if not isinstance(body, dict) or not all(isinstance(body.get(name), bool) for name in flags):
+        return "", body
+    wrong = [name for name, value in flags.items() if body[name] is not value]
+    if not wrong:
+        return "", body
+    return f"`{wrong[0]}: {str(body[wrong[0]]).lower()}`", {**body, **flags}
 
 
 def _judge_required_members(findings: FindingCollector, claim: Claim, body: object) -> None:
