@@ -29,7 +29,7 @@ from faultspec_conformance.probes.refusals import (
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
-from faultspec_conformance.session.fixtures import body_for, likely_body, request_to
+from faultspec_conformance.session.fixtures import body_for, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised
 from faultspec_conformance.session.requests import RequestSpec
@@ -260,7 +260,7 @@ def invalid_bodies(session: HttpSession) -> Iterator[Outcome]:
     for operation in json_writes(session)[:MOST_OPERATIONS]:
         assert operation.body is not None
         mark = session.canary("value")
-        body = likely_body(session, operation)
+        body = body_for(session, operation)
         found = sampling.violations(session.source, operation.body.schema, body, mark.value)
         most = _OF_FIRST if asked == 0 else 1 if asked < _OF_ALL else 0
         for violation in list(found)[:most]:

@@ -23,9 +23,8 @@ from faultspec_conformance.probes.operations import json_writes
 from faultspec_conformance.probes.refusals import check_invalid_input, is_checked_first
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
-from faultspec_conformance.session.fixtures import likely_body, ordinary_request
+from faultspec_conformance.session.fixtures import body_for, ordinary_request
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.keys import renew_key
 from faultspec_conformance.session.observation import not_exercised
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
 from faultspec_conformance.session.parameters import likely_values
@@ -169,14 +168,25 @@ def _is_key(
 def _bodies(session: HttpSession, operation: ServiceOperation) -> Iterator[_ForbiddenInput]:
     assert operation.body is not None
     mark, schema = session.canary("value"), operation.body.schema
-    body = likely_body(session, operation)
+    body = body_for(session, operation)
     node = sampling.merge_all_of(session.description.document, schema)
     known = frozenset({*sampling.properties_of(node), *(body if isinstance(body, dict) else ())})
     for constraint in sampling.broken_constraints(session.source, schema, body, mark.value):
         spec = ordinary_request(session, operation)
-        spec = renew_key(session, operation, replace(spec, body=body))
-        wrong = replace(spec, body=constraint.value, canaries=_canaries(constraint, mark))
+        value = _renew_members(spec.body, constraint)
+        wrong = replace(spec, body=value, canaries=_canaries(constraint, mark))
         yield _ForbiddenInput(constraint, wrong, spec, known)
+
+
+def _renew_members(body: object, constraint: BrokenConstraint) -> object:
+    """Return a new body with the member that breaks a constraint: values that must be unique are
+    those of no other request.
+    """
+    first = constraint.path[0] if constraint.path else None
+    value = constraint.value
+    if not isinstance(body, dict) or not isinstance(value, dict) or first not in value:
+        return value
+    return {**body, first: value[first]}
 
 
 def _queries(
