@@ -73,6 +73,19 @@ _HARMLESS = re.compile(r"_?(id|uuid|etag|version|revision)|.*(_at|At|_on|date|ti
 _TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 
 
+#: How far another number is from one that the service set: no count comes so far in a run, and
+#: amounts have room for it.
+_FURTHER = 4127
+
+
+def _other_number(value: float, node: Json) -> float:
+    """Return another number that the schema allows, near enough for a service that bounds it."""
+    most = node.get("maximum")
+    if not isinstance(most, int | float) or value + _FURTHER <= most:
+        return value + _FURTHER
+    return int(most) if value != int(most) else value - 1
+
+
 @dataclass(frozen=True, slots=True)
 class _OwnedMember:
     """A member that the service sets, and another value of its type. ``certain``: the configuration
@@ -232,11 +245,11 @@ class _Writes:
         match value:
             case bool():
                 return not value
-            case float():
-                return value + 1000
             case str() if _TIME.fullmatch(value):
                 return "2001-02-03T04:05:06Z" if len(value) > len("2001-02-03") else "2001-02-03"
-            case int() | str() if value != "":
+            case int() | float():
+                return _other_number(value, node)
+            case str() if value != "":
                 return sampling.other_identifier(self.session.source, value)
             case list() if all(isinstance(one, str) for one in value):
                 return [*value, "admin"]

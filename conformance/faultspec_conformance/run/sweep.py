@@ -323,8 +323,8 @@ class Gateway:
         for failure in failures:
             evidence = [self._cases[case] for case in failure.cases if case in self._cases]
             # The checks read statuses alone.
-            is_whole = evidence and not evidence[-1].is_in_band
-            if is_whole and len(evidence) == len(failure.cases):
+            is_whole = not any(one.is_in_band for one in evidence)
+            if evidence and is_whole and len(evidence) == len(failure.cases):
                 words = " ".join(failure.message.split())
                 key = failure.check, evidence[-1].exchange.operation
                 last[key] = f"{failure.check}: {failure.title}: {words}", evidence
