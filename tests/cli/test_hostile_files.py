@@ -94,6 +94,29 @@ def test_a_link_out_of_the_repository_shows_nothing(
     assert "Traceback" not in shown
 
 
+@pytest.mark.parametrize(
+    "reader", [one for one in READERS if "compile" not in one and "lint" not in one]
+)
+def test_no_command_shows_a_file_behind_a_link(project: Path, reader: str) -> None:
+    """Whatever a command reads in a checkout, it shows nothing of a file outside."""
+    checkout = project / "checkout"
+    (checkout / ".git").mkdir(parents=True)
+    (project / "private").write_text("machine s3cret-host password s3cret-word\n")
+    (checkout / "link.yaml").symlink_to("../private")
+    for name in ("taxonomy.yaml", "log.ndjson"):
+        (checkout / name).write_text((project / name).read_text())
+    done = subprocess.run(
+        [*FAULTSPEC, *(part.format("link.yaml") for part in reader.split())],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        cwd=checkout,
+    )
+    assert done.returncode in (1, 2)
+    assert "s3cret" not in done.stdout + done.stderr
+
+
 def test_no_compile_follows_a_link_out_of_the_repository(project: Path) -> None:
     """The default output folder of a checkout leads nowhere else; a folder that is named may."""
     checkout, outside = project / "checkout", project / "outside"

@@ -3,6 +3,8 @@ behind.
 """
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import pytest
 
@@ -57,33 +59,48 @@ DOCUMENT = {
 
 class Bank:
     """Accounts, and payments that are refused. ``debits``: the codes whose refusals debit the
-    account. ``moves``: the balance changes with each read.
+    account. ``moves``: the balance changes with each read. ``once``: the first refusal alone
+    debits. ``closes``: a refusal closes the account.
     """
 
-    def __init__(self, *debits: str, moves: bool = False) -> None:
-        self.debits, self.moves = debits, moves
+    def __init__(
+        self,
+        *debits: str,
+        moves: bool = False,
+        once: bool = False,
+        closes: bool = False,
+        identifier: object = "acc-7f3a9",
+    ) -> None:
+        self.identifier = identifier
+        self.debits, self.moves, self.once, self.closes = debits, moves, once, closes
         self.balance, self.tries = 100, 0
 
     def __call__(self, request: Request) -> Response:
         """The answer."""
         if request.target == "/accounts":
-            return answer(201, {"id": "acc-7f3a9"})
+            return answer(201, {"id": self.identifier})
         if request.method == "GET":
             self.balance += self.moves
-            return answer(200, {"id": "acc-7f3a9", "balance": self.balance, "attempts": self.tries})
+            if self.closes and self.tries > 1:
+                return answer(404, {"code": "frozen"})
+            return answer(
+                200, {"id": self.identifier, "balance": self.balance, "attempts": self.tries}
+            )
         sent = json.loads(request.body)
         self.tries += 1
-        if sent["code"] in self.debits:
+        if sent["code"] in self.debits and not (self.once and self.tries > 2):
             self.balance -= 5
         return answer({"frozen": 409, "down": 503, "unclear": 504}[sent["code"]], sent)
 
 
-def found(bank: Bank, code: str) -> list[tuple[str, str]]:
+def found(
+    bank: Bank, code: str, named: Mapping[str, object] = MappingProxyType({"from": "acc-7f3a9"})
+) -> list[tuple[str, str]]:
     """The kinds of the outcomes after a payment with a code, each with its message."""
     session = http_session(bank, TAXONOMY, CONFIG, DOCUMENT)
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
-    body = {"from": "acc-7f3a9", "code": code}
+    body = {**named, "code": code}
     session.call(RequestSpec("POST", "/payments", body=body, may_fail=True))
     before = len(session.observations.outcomes)
     session.record_results(named_effects.named_effects(session))
@@ -106,11 +123,36 @@ def test_a_refusal_that_debits_what_it_names_fails(code: str) -> None:
     assert [kind for kind, _ in found(Bank(), code)] == ["passed"]
 
 
-def test_a_change_without_a_write_is_not_an_effect() -> None:
-    """A value that every read shows otherwise decides nothing."""
-    ((kind, message),) = found(Bank(moves=True), "frozen")
-    assert kind == "not_exercised"
-    assert "changes by itself" in message
+def test_a_change_that_is_not_repeated_is_not_an_effect() -> None:
+    """A value that every read shows otherwise, or that changes once, decides nothing."""
+    for bank in (Bank(moves=True), Bank("frozen", once=True)):
+        ((kind, message),) = found(bank, "frozen")
+        assert kind == "not_exercised"
+        assert "changes by itself, or once" in message
+
+
+def test_a_refusal_that_deletes_what_it_names_fails() -> None:
+    """A resource that is gone after the refused write is not one that it left as it was."""
+    ((kind, message),) = found(Bank(closes=True), "frozen")
+    assert kind == "failed"
+    assert "does not find what its body names any more" in message
+
+
+@pytest.mark.parametrize(
+    ("member", "identifier", "is_read"),
+    [
+        ("from", "acc-7f3a9", True),
+        ("quantity", 7, False),
+        ("account_id", 7, True),
+        ("from", 7, False),
+    ],
+)
+def test_short_ids_count_under_a_name_of_their_kind(
+    member: str, identifier: object, is_read: bool
+) -> None:
+    """A number in a body is an id where its member names the kind of resource."""
+    bank = Bank("frozen", identifier=identifier)
+    assert bool(found(bank, "frozen", {member: identifier})) == is_read
 
 
 def test_a_failure_that_may_have_taken_effect_is_left_alone() -> None:

@@ -1,4 +1,6 @@
-"""Multi-status answers: each item has a status, and each failed item an error envelope."""
+"""Answers with an outcome of each item: a status, a flag or an error, and an envelope of each that
+failed.
+"""
 
 from typing import NamedTuple
 
@@ -13,33 +15,47 @@ from faultspec.runtime.pointers import resolve
 
 
 class BatchItem(NamedTuple):
-    """One outcome at the pointer ``at``; ``body``: the place of an envelope in it, if any."""
+    """One outcome at the pointer ``at``; ``body``: the place of an envelope in it, if any.
+
+    ``succeeded``: what a flag in the place of the status says; None without one.
+    """
 
     at: str
     value: object
     status: int | None
     body: str | None
+    succeeded: bool | None = None
 
     @property
     def failed(self) -> bool:
-        """Whether the item's status is one of an error."""
-        return self.status is not None and self.status >= 400
+        """Whether the item's status, or its flag, is that of an error."""
+        return self.succeeded is False or (self.status is not None and self.status >= 400)
 
 
 def items_of(batch: Batch, body: object) -> list[BatchItem] | None:
-    """The outcomes in a body, from the first declared place that holds a list, if one does."""
+    """The outcomes in a body, from the first declared place that holds a list, if one does.
+
+    Where the surface names no place of the status, and no outcome has one, those with an envelope
+    failed.
+    """
     for pointer in batch.items:
         _, found = resolve(body, pointer)
         if isinstance(found, list):
-            return [_item(batch, child(pointer, index), value) for index, value in enumerate(found)]
+            items = [
+                _item(batch, child(pointer, index), value) for index, value in enumerate(found)
+            ]
+            if batch.status or any(item.status is not None for item in items):
+                return items
+            return [item._replace(succeeded=item.body is None) for item in items]
     return None
 
 
 def _item(batch: Batch, at: str, value: object) -> BatchItem:
-    found = (resolve(value, pointer)[1] for pointer in batch.status)
+    found = [resolve(value, pointer)[1] for pointer in batch.status_places]
+    flag = next((each for each in found if isinstance(each, bool)), None)
     statuses = (each for each in found if isinstance(each, int) and not isinstance(each, bool))
     bodies = (pointer for pointer in batch.body if isinstance(resolve(value, pointer)[1], dict))
-    return BatchItem(at, value, next(statuses, None), next(bodies, None))
+    return BatchItem(at, value, next(statuses, None), body=next(bodies, None), succeeded=flag)
 
 
 def judge_batch(
@@ -54,7 +70,7 @@ def judge_batch(
     failed = [item for item in items if item.failed or _carries_error(findings, claim, item)]
     whole, source = findings.status, claim.surface.source
     for item in items:
-        if item.status is None:
+        if item.status is None and (item.succeeded is None or whole == _MULTI_STATUS):
             findings.add_at("batch/items", item.at, "has no status", source=source)
         elif item.failed:
             findings.status = item.status
@@ -64,7 +80,7 @@ def judge_batch(
             findings.add_at(
                 "batch/items",
                 item.at,
-                f"has the status {item.status} but carries an error",
+                f"{_describe(item)} but carries an error",
                 source=source,
             )
     if batch.mixed_only:
@@ -81,6 +97,16 @@ def judge_batch(
     return tuple(item.at for item in failed)
 
 
+#: The status whose outcomes have statuses (RFC 4918, 13).
+_MULTI_STATUS = 207
+
+
+def _describe(item: BatchItem) -> str:
+    if item.status is not None:
+        return f"has the status {item.status}"
+    return "says that it succeeded" if item.succeeded else "says that it failed"
+
+
 def _judge_failed(
     findings: FindingCollector, claim: Claim, item: BatchItem, operation: Operation | None
 ) -> None:
@@ -89,7 +115,7 @@ def _judge_failed(
     context = AnswerContext(item.status, operation=operation)
     match = match_envelope(findings.contract, claim, body, context)
     if item.body is None or match is None or "code" not in match.read.slots:
-        predicate = f"has the status {item.status} but carries no envelope"
+        predicate = f"{_describe(item)} but carries no envelope"
         findings.add_at("batch/items", item.at, predicate, source=claim.surface.source)
         return
     # Beside the members of its envelope, an item has a status and an id.

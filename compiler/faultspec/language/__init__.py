@@ -82,7 +82,7 @@ def _load(path: str, overlays: tuple[str, ...], root: str | None = None) -> Load
     """
     is_chosen = bool(overlays) or leaves_repository(path)
     try:
-        document = load_document(path)
+        document = load_document(path, anywhere=True)
     except SourceError as error:
         if is_chosen and error.text is not None and not layers.is_taxonomy_text(error.text):
             return _foreign_file(path)

@@ -343,13 +343,19 @@ class Match(NamedTuple):
 class Batch(NamedTuple):
     """The places of outcomes in a multi-status body.
 
-    Each is a list of alternative pointers; the first that resolves applies.
+    Each is a list of alternative pointers; the first that resolves applies. ``status`` empty: at
+    `/status`, or outcomes have none.
     """
 
     items: tuple[str, ...]
     status: tuple[str, ...]
     body: tuple[str, ...]
     mixed_only: bool
+
+    @property
+    def status_places(self) -> tuple[str, ...]:
+        """The places of the status, with the default."""
+        return self.status or ("/status",)
 
 
 class NumberRange(NamedTuple):

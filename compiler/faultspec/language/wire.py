@@ -403,7 +403,7 @@ def _closed_namespaces(value: object) -> tuple[str, ...]:
 def _read_batch(data: Data) -> Batch:
     return Batch(
         items=word_tuple(data["items"]),
-        status=word_tuple(data.get("status")) or ("/status",),
+        status=word_tuple(data.get("status")),
         body=word_tuple(data.get("body")) or ("/body",),
         mixed_only=data.get("mixed_only", False),
     )

@@ -112,6 +112,8 @@ def read_file(path: str) -> Json:
 
 def read_part(path: str) -> Json:
     """The data of a file that belongs to a document, read leniently. Raises UnreadableDocument."""
+    if source.leaves_repository(path):
+        raise UnreadableDocument(f"{path} is a link out of the repository")
     try:
         document, problem = _parse_mapping(source.read_bytes(path).decode("utf-8"))
     except (source.SourceError, UnicodeDecodeError) as error:

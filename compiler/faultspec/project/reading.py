@@ -14,7 +14,7 @@ from faultspec.language.model import Taxonomy
 from faultspec.language.prune import prune
 from faultspec.project.form import PROJECT
 from faultspec.project.model import Destination, LoadedProject, Project, ProjectTaxonomy
-from faultspec.source import Document, SourceError, leaves_repository, load_document
+from faultspec.source import Document, SourceError, load_document
 
 #: The name of the project file.
 FILE = "faultspec.yaml"
@@ -41,13 +41,7 @@ def find_project_file(start: Path) -> Path | None:
 
 @grammar.bounded_suggestions()
 def read_project(path: str) -> LoadedProject:
-    """Read the project file at ``path``, and check that the files that it names exist. A link to a
-    file outside the repository is refused unread.
-    """
-    if leaves_repository(path):
-        message = "this is a link to a file outside the repository"
-        refused = Diagnostic("not-a-file", message, path, hint="copy the file")
-        return LoadedProject(None, (refused,), {})
+    """Read the project file at ``path``, and check that the files that it names exist."""
     try:
         document = load_document(path)
     except SourceError as error:
@@ -239,7 +233,7 @@ def _bad_folders(project: Project) -> Iterator[Diagnostic]:
                 key=False,
                 hint="move the project file up into a folder that contains both",
             )
-        elif ".git" in folder.real.relative_to(root).parts:
+        elif ".git" in map(str.lower, folder.real.relative_to(root).parts):
             yield document.diagnostic(
                 "folder-outside-project",
                 f"`{folder.path}` lies in the folder of git itself",

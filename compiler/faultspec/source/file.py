@@ -35,9 +35,16 @@ class SourceError(Exception):
         return "; ".join(f"{found.path}: {found.message}" for found in self.diagnostics)
 
 
-def load_document(path: str | os.PathLike[str]) -> Document:
-    """Read and parse one file. Raises SourceError, and no other exception."""
+def load_document(path: str | os.PathLike[str], *, anywhere: bool = False) -> Document:
+    """Read and parse one file. Raises SourceError, and no other exception.
+
+    ``anywhere``: also if it is a link of a repository to a file outside. The text of such a file is
+    secret: it may be any that this process can read.
+    """
     name = os.fspath(path)
+    if not anywhere and leaves_repository(name):
+        message = "this is a link to a file outside the repository"
+        raise SourceError((Diagnostic("not-a-file", message, name, hint="copy the file"),))
     data = read_bytes(name)
     text, found = decode(data, name)
     if text is None:

@@ -200,12 +200,12 @@ class Accumulator:
     def _count_activity(self, stamp: Stamp, counts: Activity) -> None:
         """Count an exchange or a finding, if it is known when or by which service."""
         if stamp != NO_STAMP and self._activity is not None:
-            cell = cell_of(stamp.service, stamp.moment)
+            service = stamp.service and mask_name(stamp.service)
+            cell = cell_of(service, stamp.moment)
             known = self._activity.get(cell)
             if known is not None:
                 self._activity[cell] = known + counts
             else:
-                cell = mask_name(cell[0]), cell[1]
                 activity = add_activity(self._activity, {cell: counts})
                 self._activity = None if activity is None else dict(activity)
 

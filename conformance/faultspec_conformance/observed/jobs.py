@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from types import FrameType
 from typing import Any, NamedTuple
 
 from faultspec.language.model import Taxonomy
@@ -166,9 +167,10 @@ def share(
     caller has a piece.
     """
     workers = _start(taxonomy, create, jobs)
-    work = _SharedWork(pieces, jobs, [*workers])
+    deferral = _Deferral(_SIGNALS)
+    work = _SharedWork(pieces, jobs, [*workers], deferral)
     try:
-        with _signals(signal.SIG_BLOCK):
+        with deferral:
             try:
                 yield from work.judge_all()
             except KeyboardInterrupt:
@@ -178,7 +180,7 @@ def share(
     finally:
         for connection, process in workers.items():
             connection.close()
-            process.terminate()
+            process.kill()
         for process in workers.values():
             process.join()
 
@@ -197,8 +199,15 @@ class _SharedWork:
     ``busy``: the number of the piece that each has. ``turn``: the number of the next to yield.
     """
 
-    def __init__(self, pieces: Iterator[Piece], jobs: int, idle: list[Connection]) -> None:
+    def __init__(
+        self,
+        pieces: Iterator[Piece],
+        jobs: int,
+        idle: list[Connection],
+        deferral: "_Deferral",
+    ) -> None:
         self._pieces = pieces
+        self._deferral = deferral
         self._most = _AHEAD * jobs
         self._idle = idle
         self._busy: dict[Connection, int] = {}
@@ -235,12 +244,15 @@ class _SharedWork:
                 return
             connection = self._idle.pop()
             self._given[self._number] = piece
-            self._busy[connection] = self._number
-            connection.send(piece)
+            try:
+                connection.send(piece)
+                self._busy[connection] = self._number
+            except OSError:  # the process has ended
+                self._done[self._number] = Lost(piece)
             self._number += 1
 
     def _receive(self, seconds: float | None) -> None:
-        with _signals(signal.SIG_UNBLOCK):
+        with self._deferral.interruptible():
             ready = wait([*self._busy], seconds)
         for connection in ready:
             assert isinstance(connection, Connection)  # no other was given
@@ -257,14 +269,52 @@ class _SharedWork:
         return self._given.pop(number), self._done.pop(number)
 
 
-@contextmanager
-def _signals(how: int, numbers: Iterable[int] = _SIGNALS) -> Iterator[None]:
-    """Block or unblock signals of this thread."""
-    before = signal.pthread_sigmask(how, numbers)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+class _Deferral:
+    """Holds signals back until a moment that may be interrupted. A mask of the thread would not do:
+    Python handles in its first thread what any thread gets.
+    """
+
+    def __init__(self, numbers: Iterable[signal.Signals]) -> None:
+        self._numbers = numbers
+        self._handlers: dict[int, Callable[[int, FrameType | None], object]] = {}
+        self._waiting: list[int] = []
+        self._may_interrupt = False
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in self._numbers:
+            handler = signal.getsignal(number)
+            if callable(handler):
+                self._handlers[number] = handler
+                signal.signal(number, self._handle)
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._deliver()
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Handle the signals that came meanwhile, and those that come in the block."""
+        self._may_interrupt = True
+        try:
+            self._deliver()
+            yield
+        finally:
+            self._may_interrupt = False
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._may_interrupt:
+            self._may_interrupt = False
+            self._handlers[number](number, frame)
+        else:
+            self._waiting.append(number)
+
+    def _deliver(self) -> None:
+        while self._waiting:
+            number = self._waiting.pop(0)
+            self._handlers[number](number, None)
 
 
 def _interrupt(processes: Iterable[SpawnProcess]) -> None:
@@ -280,7 +330,7 @@ def _start(
     register_key_pickling()
     workers = {}
     # The processes leave Ctrl-C to this one, whose signal waits until they can handle it.
-    with _no_interruption(), _signals(signal.SIG_BLOCK, {_INTERRUPT}):
+    with _no_interruption(), _blocked({_INTERRUPT}):
         for _ in range(jobs):
             own, other = context.Pipe()
             process = context.Process(target=_work, args=(other, taxonomy, create), daemon=True)
@@ -304,6 +354,16 @@ def _keys(names: tuple[str, ...]) -> Any:
 
 
 @contextmanager
+def _blocked(numbers: Iterable[signal.Signals]) -> Iterator[None]:
+    """Block signals, which processes that start now inherit."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def _no_interruption() -> Iterator[None]:
     """Ignore Ctrl-C, which processes that start now inherit."""
     if threading.current_thread() is not threading.main_thread():
@@ -321,15 +381,20 @@ def _work(connection: Connection, taxonomy: Taxonomy, create: Callable[[Taxonomy
     from its start, ends the piece that is being judged.
     """
     signal.signal(_INTERRUPT, signal.default_int_handler)
-    judge = create(taxonomy)
-    try:
-        while True:
-            piece = connection.recv()
-            try:
-                with _signals(signal.SIG_UNBLOCK, {_INTERRUPT}):
-                    judged = judge(piece)
-            except KeyboardInterrupt:
-                judged = Lost(piece, "the audit was interrupted")
-            connection.send(judged)
-    except (EOFError, OSError):
-        return
+    for number in _SIGNALS:  # of a whole group of processes
+        signal.signal(number, signal.SIG_IGN)
+    deferral = _Deferral({_INTERRUPT})
+    with deferral:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {_INTERRUPT})
+        judge = create(taxonomy)
+        try:
+            while True:
+                piece = connection.recv()
+                try:
+                    with deferral.interruptible():
+                        judged = judge(piece)
+                except KeyboardInterrupt:
+                    judged = Lost(piece, "the audit was interrupted")
+                connection.send(judged)
+        except (EOFError, OSError):
+            return

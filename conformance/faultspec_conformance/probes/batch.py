@@ -35,6 +35,10 @@ _ITEMS = 5
 
 _BAD_ITEMS, _MIXED, _NAMED = "batch/bad-items", "batch/mixed-only", "batch/named-items"
 
+#: Constraints of values of the right type, and how many items that break one are tried.
+_BENT = ("enum", "const", "pattern", "maxLength", "minLength", "maximum", "minimum", "format")
+_BENT_ITEMS = 2
+
 #: The clause about bad items that an answer does not show.
 COMPLETE = "batch/complete"
 
@@ -133,27 +137,56 @@ def check_bad_items(
     send: Callable[[list[object]], RequestSpec],
     good: Sequence[object],
 ) -> Iterator[Outcome]:
-    """Send a batch of bad items, and one of good and bad items. ``send``: the request with some
-    items. ``good``: four good items.
+    """Send a batch of bad items, and one of good and bad items; if that is refused as a whole, also
+    one with items of which one value is forbidden. ``send``: the request with some items.
+    ``good``: four good items.
     """
     listed_at, bad = bad_items_key(session), spoil_item(good[0])
     mixed = [good[0], bad, *good[2:], spoil_item(good[1])][: most_items(session, operation)]
     if mixed[:1] == mixed[2:3]:  # equal items may be refused as duplicates
         mixed = mixed[:2]
-    for batch in ([bad, bad], mixed):
-        answer = session.call(send(batch))
-        wrong = frozenset(i for i, item in enumerate(batch) if spoil_item(item) == item)
-        sent = SentBatch(tuple(batch), wrong)
-        if batch is mixed and wrong and is_reported(answer):
+    answer = session.call(send([bad, bad]))
+    if answer.status != 207:
+        yield _check_all_bad(session, listed_at, operation, answer)
+    sent = SentBatch((bad, bad), frozenset((0, 1)))
+    yield check_named_items(session.contract, rule, answer, sent, listed_at=listed_at)
+    wrong = frozenset(i for i, item in enumerate(mixed) if spoil_item(item) == item)
+    bent = bent_items(session, operation, send([good[1]]).body) if wrong else []
+    turns = [[one if i in wrong else item for i, item in enumerate(mixed)] for one in bent]
+    for batch in (mixed, *turns):
+        answer, sent = session.call(send(batch)), SentBatch(tuple(batch), wrong)
+        if wrong and is_reported(answer):
             yield passed(COMPLETE)
-        if answer.status != 207 and batch is mixed and rule is not None:
+        if answer.status != 207 and _expects_207(session):
             yield _check_mixed(session, operation, answer)  # otherwise the judge checks it
-        elif answer.status != 207 and batch is not mixed:
-            yield _check_all_bad(session, listed_at, operation, answer)
         named = check_named_items(session.contract, rule, answer, sent, listed_at=listed_at)
-        if named.kind == "failed" and batch is mixed and not answer.ok:
+        if named.kind == "failed" and not answer.ok:
             named = _check_good(session, send(sent.good)) or named
         yield named
+        if answer.ok:
+            return
+
+
+def _expects_207(session: HttpSession) -> bool:
+    """Whether a surface has outcomes that differ under 207."""
+    return any(
+        surface.batch is not None
+        and (surface.batch.mixed_only or any(207 in one for one in surface.match.statuses))
+        for surface in session.taxonomy.surfaces.values()
+    )
+
+
+def bent_items(session: HttpSession, operation: ServiceOperation, body: object) -> list[object]:
+    """Return the first item of a batch with one value that its schema forbids, of the right type:
+    a few, those that a decoder of types reads first.
+    """
+    if operation.body is None:
+        return []
+    mark = session.canary("value").value
+    broken = sampling.broken_constraints(session.source, operation.body.schema, body, mark)
+    found = [one for one in broken if one.in_item and one.keyword in _BENT]
+    found.sort(key=lambda one: _BENT.index(one.keyword))
+    return [first_item(one.value) for one in found[:_BENT_ITEMS]]
 
 
 def _check_good(session: HttpSession, spec: RequestSpec) -> Outcome | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from faultspec.contract.model import Contract
 from faultspec.exchange.finding import Level
+from faultspec.judge.batch import BatchItem, items_of
 from faultspec.language.model import Batch
-from faultspec.runtime.pointers import resolve
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.observation import (
     Observation,
@@ -52,8 +52,9 @@ def check_named_items(
     ``listed_at``: the details key that lists them if the whole batch fails.
     """
     what = f"{answer.exchange.operation} with {len(sent.bad)} bad of {len(sent.items)} items"
-    if answer.status == 207 and rule is not None:
-        return _check_outcomes(rule, answer, sent, what)
+    outcomes = items_of(rule, answer.json) if rule is not None and answer.ok else None
+    if outcomes is not None:
+        return _check_outcomes(outcomes, answer, sent, what)
     listed = error_details(contract, answer).get(listed_at or "")
     if not isinstance(listed, list) or not listed:
         return not_exercised(_NAMED, f"the answer ({answer}) to {what} lists no items")
@@ -74,22 +75,21 @@ def check_named_items(
     return failed(_NAMED, f"{what}: {message}", answer, level=level, pointer=pointer)
 
 
-def _check_outcomes(rule: Batch, answer: Observation, sent: SentBatch, what: str) -> Outcome:
-    """Check that the outcomes of a multi-status answer fail where the items are bad."""
-    outcomes = _first(answer.json, rule.items)
-    if not isinstance(outcomes, list) or len(outcomes) != len(sent.items):
+def _check_outcomes(
+    outcomes: list[BatchItem], answer: Observation, sent: SentBatch, what: str
+) -> Outcome:
+    """Check that the outcomes of an answer fail where the items are bad."""
+    if len(outcomes) == len(sent.good) > 0 and not any(item.failed for item in outcomes):
+        message = f"{what}: the answer has {len(outcomes)} outcomes, and no failure"
+        return failed(_NAMED, message, answer, variant="dropped")
+    if len(outcomes) != len(sent.items):
         return not_exercised(_NAMED, f"the answer to {what} has another number of outcomes")
-    statuses = [_first(outcome, rule.status) for outcome in outcomes]
-    if not all(isinstance(status, int) for status in statuses):
+    if any(item.status is None and item.succeeded is None for item in outcomes):
         return not_exercised(_NAMED, f"the answer to {what} has outcomes without a status")
-    places = [
-        _index(outcome, place) if isinstance(outcome, dict) else place
-        for place, outcome in enumerate(outcomes)
-    ]
     failing = frozenset(
-        place
-        for place, status in zip(places, statuses, strict=True)
-        if isinstance(status, int) and status >= 400
+        _index(item.value, place) if isinstance(item.value, dict) else place
+        for place, item in enumerate(outcomes)
+        if item.failed
     )
     if failing == sent.bad or failing == {place + 1 for place in sent.bad}:
         return passed(_NAMED)
@@ -98,7 +98,7 @@ def _check_outcomes(rule: Batch, answer: Observation, sent: SentBatch, what: str
         return not_exercised(_NAMED, reason)
     if failing in (
         frozenset(range(len(failing))),
-        frozenset(range(len(statuses) - len(failing), len(statuses))),
+        frozenset(range(len(outcomes) - len(failing), len(outcomes))),
     ):
         reason = f"the outcomes of {what} may have another order than the items"
         return not_exercised(_NAMED, reason)
@@ -108,12 +108,6 @@ def _check_outcomes(rule: Batch, answer: Observation, sent: SentBatch, what: str
 
 def _list_places(places: frozenset[int]) -> str:
     return ", ".join(map(str, sorted(places))) or "none"
-
-
-def _first(value: object, pointers: tuple[str, ...]) -> object:
-    """Return the value at the first pointer that leads to one."""
-    found = (resolve(value, pointer) for pointer in pointers)
-    return next((inner for exists, inner in found if exists), None)
 
 
 def _letters(key: object) -> str:

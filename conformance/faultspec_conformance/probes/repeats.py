@@ -231,7 +231,7 @@ def _check_doubled(
         if answer is not None and answer.code == seen.code:
             message = f"`{surface.name}` repeats {answer} more than once"
             grade: Level = "warning" if surface.transport == "log" else level
-            yield failed(_CLAUSE, message, answer, seen, level=grade)
+            yield failed(_CLAUSE, message, answer, seen, level=grade, variant="twice")
 
 
 def _unchecked_outcome(surface: Surface, reason: str) -> Outcome:
@@ -239,22 +239,22 @@ def _unchecked_outcome(surface: Surface, reason: str) -> Outcome:
 
 
 class _Identities:
-    """The ids of errors, by which a repetition belongs to one answer: the request id, and values
-    that a header mirrors. An id that several answers have belongs to none.
+    """The ids of errors, by which a repetition belongs to one answer: the request id, and the
+    correlation id. An id that several answers have belongs to none.
     """
 
     def __init__(self, contract: Contract, observations: Iterable[Observation]) -> None:
-        mirrored = {
+        correlating = {
             slot
             for envelope in contract.taxonomy.envelopes.values()
             for slot, field in envelope.fields.items()
-            if field.mirror is not None
+            if field.echo is not None
         }
         self._ids: dict[int, frozenset[tuple[str, str]]] = {}
         answers: Counter[tuple[str, str]] = Counter()
         for seen in observations:
             values = _read(contract, seen).values
-            found = {slot: values.get(slot) for slot in {"request_id", *mirrored}}
+            found = {slot: values.get(slot) for slot in {"request_id", *correlating}}
             ids = {(slot, str(value)) for slot, value in found.items() if _is_id(value)}
             self._ids[id(seen)] = frozenset(ids)
             answers.update(ids if seen.exchange.transport not in _UNASKED else ())

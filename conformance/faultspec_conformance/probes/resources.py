@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation, shape_of
@@ -89,12 +88,17 @@ def unknown_ids(session: HttpSession) -> Iterator[Outcome]:
                 asked.add(operation.name)
                 answer = _ask_absent(session, operation, below_created=exists)
                 yield check_absent_item(session, kind, operation, answer)
-    others = (
+    below = tuple(shape_of(kind.item) + "/" for kind in session.kinds if kind.item is not None)
+    others = [
         operation
         for operation in session.inventory.operations
         if operation.method == "GET" and operation.placeholders and operation.name not in asked
-    )
-    for operation in islice(others, _OTHERS):
+    ]
+    # What lies below an item has the item's id; other names in a path may stand for anything.
+    nested = [one for one in others if shape_of(one.template).startswith(below)]
+    room = max(0, _OTHERS - len(asked))
+    rest = [one for one in others if one not in nested]
+    for operation in (*nested[:_OTHERS], *rest[:room]):
         asked.add(operation.name)
         yield unknown_id(session, _ask_absent(session, operation, below_created=False))
     if not asked:

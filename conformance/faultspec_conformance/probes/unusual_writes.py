@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from jsonschema import Draft202012Validator
+
 from faultspec.exchange.finding import Level
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
@@ -78,12 +80,24 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 _FURTHER = 4127
 
 
-def _other_number(value: float, node: Json) -> float:
-    """Return another number that the schema allows, near enough for a service that bounds it."""
-    most = node.get("maximum")
-    if not isinstance(most, int | float) or value + _FURTHER <= most:
-        return value + _FURTHER
-    return int(most) if value != int(most) else value - 1
+def _other_number(value: float, node: Json) -> float | None:
+    """Return another number that the schema allows, near enough for a service that bounds it, and
+    too far to be counted up or down to; None if there is none.
+    """
+    rules = {
+        name: node[name]
+        for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+        if isinstance(node.get(name), int | float) and not isinstance(node[name], bool)
+    }
+    step = rules.get("multipleOf") or 1
+    bounds = [bound for name, bound in rules.items() if name != "multipleOf"]
+    steps = (type(value)(_FURTHER // step * step) if step >= 1 else _FURTHER, 10 * step)
+    others = [
+        *(value + sign * far for far in steps for sign in (1, -1)),
+        *(type(value)(bound + sign * step) for bound in bounds for sign in (0, 1, -1)),
+    ]
+    allows = Draft202012Validator(rules).is_valid
+    return next((one for one in others if allows(one) and abs(one - value) > _COUNTED), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,9 @@ _HEXADECIMAL = re.compile(rf"[0-9A-Fa-f]{{{_RUN},}}")
 _BASE32 = re.compile(rf"[A-Z2-7]{{{_RUN},}}|[a-z2-7]{{{_RUN},}}")
 _ASCII = re.compile(rb"[ -~]{4,}")
 
+#: Places of one run at which compressed data may begin. Random bytes have four in 64 KiB.
+_BEGINNINGS = 32
+
 #: How data of gzip and zlib begin (RFC 1952, 2.3; RFC 1950, 2.2).
 _COMPRESSED = re.compile(b"\x1f\x8b\x08|x[\x01\x5e\x9c\xda]")
 
@@ -209,10 +212,20 @@ def _decode_run(run: str) -> Iterator[tuple[str, bool]]:
         part = standard[shift:]
         raw = base64.b64decode(part[: len(part) - (len(part) % 4 == 1)] + "==")
         yield _read_text(raw), True
-        for magic in _COMPRESSED.finditer(raw):
-            inflated, is_whole = _inflate(raw[magic.start() :])
-            if inflated:
-                yield _read_text(inflated), is_whole
+        yield from _inflate_all(raw)
+
+
+def _inflate_all(raw: bytes) -> Iterator[tuple[str, bool]]:
+    """The texts that are compressed in bytes, from each place at which such data may begin."""
+    size = 0
+    for number, magic in enumerate(_COMPRESSED.finditer(raw)):
+        if number >= _BEGINNINGS or size >= _INFLATED:
+            yield "", False
+            return
+        inflated, is_whole = _inflate(raw[magic.start() :])
+        size += len(inflated)
+        if inflated:
+            yield _read_text(inflated), is_whole
 
 
 def _inflate(data: bytes) -> tuple[bytes, bool]:

@@ -200,26 +200,42 @@ def list_items(body: object) -> list[object]:
     """Return the items of a list, which may be a member of the body or of an object in it."""
     if isinstance(body, list):
         return body
-    level = [body]
+    if not isinstance(body, dict):
+        return []
+    lists = [value for value in body.values() if isinstance(value, list)]
+    # Beside a list without items, such as `errors`, an object may have the items.
+    return next((one for one in lists if one), None) or _inner_items(body)
+
+
+def _inner_items(body: dict[str, object]) -> list[object]:
+    """Return the items of a list of objects below a body: of the nearest one, by its name and by
+    the number of its items. Other lists there, such as one of sort keys, have no items.
+    """
+    level = [value for name, value in body.items() if name not in _LINKS]
     for _ in range(_LIST_DEPTH):
         members = [
-            value
+            (name, value)
             for one in level
             if isinstance(one, dict)
             for name, value in one.items()
             if name not in _LINKS
         ]
-        found = next((value for value in members if isinstance(value, list)), None)
-        if found is not None:
-            return found
-        level = members
+        lists = [
+            (name.casefold() in _ITEMS, len(value), value)
+            for name, value in members
+            if isinstance(value, list) and value and isinstance(value[0], dict)
+        ]
+        if lists:
+            return max(lists, key=lambda one: one[:2])[2]
+        level = [value for _, value in members]
     return []
 
 
 #: Objects inside each other in which a list is looked for, as in `{"result": {"jobs": []}}` or the
-#: `_embedded` of HAL; and members that have no items (HAL, JSON:API).
-_LIST_DEPTH = 3
+#: `_embedded` of HAL; members that have no items there (HAL, JSON:API); and usual names of lists.
+_LIST_DEPTH = 2
 _LINKS = frozenset({"_links", "links"})
+_ITEMS = frozenset({"items", "results", "data", "entries", "records", "values", "content", "rows"})
 
 
 def difference(one: object, two: object) -> tuple[str, str, str]:

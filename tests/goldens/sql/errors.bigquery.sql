@@ -215,11 +215,14 @@ WITH source_rows AS (
         (
           SELECT
             COUNT(*) <> COUNT(DISTINCT name)
-          FROM UNNEST(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:')) AS name
+          FROM UNNEST(REGEXP_EXTRACT_ALL(faultspec_body, '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"[ \\t\\r\\n]*:')) AS name
         )
       )
       OR (
-        REGEXP_CONTAINS(faultspec_body, '"(?:[^"\\\\]|\\\\.)*\\\\u(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:')
+        REGEXP_CONTAINS(
+          faultspec_body,
+          '"[^"\\\\]*(?:\\\\[^u][^"\\\\]*)*\\\\u[^"\\\\]*(?:\\\\.[^"\\\\]*)*"[ \\t\\r\\n]*:'
+        )
       )
       THEN TRUE
       ELSE FALSE

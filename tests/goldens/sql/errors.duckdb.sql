@@ -212,10 +212,10 @@ WITH source_rows AS (
     END AS faultspec_correlation_id,
     CASE
       WHEN (
-        LENGTH(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\]|\\.)*"[ \t\r\n]*:')) <> LIST_UNIQUE(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\]|\\.)*"[ \t\r\n]*:'))
+        LENGTH(REGEXP_EXTRACT_ALL(faultspec_body, '"[^"\\]*(?:\\.[^"\\]*)*"[ \t\r\n]*:')) <> LIST_UNIQUE(REGEXP_EXTRACT_ALL(faultspec_body, '"[^"\\]*(?:\\.[^"\\]*)*"[ \t\r\n]*:'))
       )
       OR (
-        REGEXP_MATCHES(faultspec_body, '"(?:[^"\\]|\\.)*\\u(?:[^"\\]|\\.)*"[ \t\r\n]*:')
+        REGEXP_MATCHES(faultspec_body, '"[^"\\]*(?:\\[^u][^"\\]*)*\\u[^"\\]*(?:\\.[^"\\]*)*"[ \t\r\n]*:')
       )
       THEN TRUE
       ELSE FALSE

@@ -241,12 +241,12 @@ WITH source_rows AS (
         (
           SELECT
             COUNT(*) <> COUNT(DISTINCT name[1])
-          FROM REGEXP_MATCHES(faultspec_body, '"(?:[^"\\]|\\.)*"[ \t\r\n]*:', 'g') AS name
+          FROM REGEXP_MATCHES(faultspec_body, '"[^"\\]*(?:\\.[^"\\]*)*"[ \t\r\n]*:', 'g') AS name
         )
       )
       OR (
         (
-          faultspec_body ~ '"(?:[^"\\]|\\.)*\\u(?:[^"\\]|\\.)*"[ \t\r\n]*:'
+          faultspec_body ~ '"[^"\\]*(?:\\[^u][^"\\]*)*\\u[^"\\]*(?:\\.[^"\\]*)*"[ \t\r\n]*:'
         )
       )
       THEN TRUE

@@ -218,14 +218,18 @@ WITH source_rows AS (
     CASE
       WHEN (
         (
-          SIZE(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:', 0)) <> SIZE(
-            ARRAY_DISTINCT(REGEXP_EXTRACT_ALL(faultspec_body, '"(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:', 0))
+          SIZE(
+            REGEXP_EXTRACT_ALL(faultspec_body, '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"[ \\t\\r\\n]*:', 0)
+          ) <> SIZE(
+            ARRAY_DISTINCT(
+              REGEXP_EXTRACT_ALL(faultspec_body, '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"[ \\t\\r\\n]*:', 0)
+            )
           )
         )
       )
       OR (
         (
-          faultspec_body RLIKE '"(?:[^"\\\\]|\\\\.)*\\\\u(?:[^"\\\\]|\\\\.)*"[ \\t\\r\\n]*:'
+          faultspec_body RLIKE '"[^"\\\\]*(?:\\\\[^u][^"\\\\]*)*\\\\u[^"\\\\]*(?:\\\\.[^"\\\\]*)*"[ \\t\\r\\n]*:'
         )
       )
       THEN TRUE

@@ -399,7 +399,13 @@ def surface_batch(evolution: Evolution) -> Iterator[Occurrence]:
             yield Occurrence((*path, "batch"), effect)
             continue
         places = [
-            f for f in ("items", "status", "body") if getattr(old.batch, f) != getattr(new.batch, f)
+            name
+            for name, attribute in (
+                ("items", "items"),
+                ("status", "status_places"),
+                ("body", "body"),
+            )
+            if getattr(old.batch, attribute) != getattr(new.batch, attribute)
         ]
         for field in places:
             message = f"`{field}` of the outcomes of `{new.name}` is elsewhere"

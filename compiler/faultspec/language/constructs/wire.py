@@ -361,7 +361,11 @@ SURFACE = Record(
             _ALTERNATIVES,
             "The place of the outcomes in a multi-status body; a list has alternatives.",
         ),
-        "status": Key(_ALTERNATIVES, "The place of the status in an outcome."),
+        "status": Key(
+            _ALTERNATIVES,
+            "The place of the status in an outcome, or of a flag such as `ok`, false if it "
+            "failed. Default `/status`; if no outcome has it, those with an envelope failed.",
+        ),
         "body": Key(_ALTERNATIVES, "The place of the envelope in an outcome."),
         "mixed_only": Key(Flag(), "Multi-status is used for mixed outcomes only."),
         "bad_items": Key(

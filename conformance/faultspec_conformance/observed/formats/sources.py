@@ -60,7 +60,7 @@ def mask_address(path: str) -> str:
 def find_recordings(path: str) -> list[str]:
     """The recordings that an argument names, in the order of their names: a file; the files of a
     folder and those below it, but for hidden ones; the files of a pattern, whose `**` is any number
-    of folders. Links to folders are not followed, which may lead in a circle.
+    of folders; it follows no links, which may lead in a circle.
 
     Raises OSError, and NotARecording if there are none or a library is missing.
     """
@@ -86,8 +86,9 @@ def _match(folder: Path, pattern: tuple[str, ...]) -> Iterator[str]:
     """The files below a folder that match a pattern. Names that begin with a dot match no wildcard
     at their beginning.
     """
-    dotted = [part for part in pattern if part.startswith(".")]
-    for found in folder.glob("/".join(pattern)):
+    dotted = [part for part in pattern if part[0] in ".["]
+    parts = (part if part == "**" else re.sub(r"\*{2,}", "*", part) for part in pattern)
+    for found in folder.glob("/".join(parts)):
         names = (name for name in found.relative_to(folder).parts if name.startswith("."))
         if found.is_file() and all(any(fnmatchcase(name, one) for one in dotted) for name in names):
             yield str(found)
