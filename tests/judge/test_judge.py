@@ -335,6 +335,41 @@ def test_multi_status_is_for_outcomes_that_differ(body: object, clauses: set[str
     )
 
 
+@pytest.mark.parametrize(
+    ("place", "outcomes", "clauses"),
+    [
+        ("status: /ok,", [{"ok": True}, {"ok": False, "error": {"code": "done"}}], set()),
+        ("status: /ok,", [{"ok": True}, {"ok": False, "error": "done"}], {"batch/items"}),
+        ("status: /ok,", [{"ok": True, "error": {"code": "done"}}], {"batch/items"}),
+        ("status: /ok,", [{"ok": False, "error": {"code": "other"}}], {"code/declared"}),
+        ("status: /ok,", [{"id": 1}], {"batch/items"}),
+        ("", [{"id": 1}, {"error": {"code": "done"}}], set()),
+        ("", [{"id": 1}, {"error": {"code": "other"}}], {"code/declared"}),
+        ("", [{"status": 201}, {"error": {"code": "done"}}], {"batch/items"}),
+    ],
+)
+def test_outcomes_have_a_flag_or_only_an_error(
+    place: str, outcomes: list[object], clauses: set[str]
+) -> None:
+    """A batch under 200 may say of each outcome by a flag whether it succeeded, or only by its
+    error, if no place of a status is declared and no outcome has one.
+    """
+    found = read(
+        f"""
+faultspec: 1
+taxonomy: {{name: jobs, version: 1.0.0}}
+envelopes: {{error: {{shape: {{code: $code}}}}}}
+surfaces:
+  batch: {{transport: http, match: {{statuses: 200}}, error_when: {{equals: {{/failed: true}}}}, envelope: error, codes: closed, items: /items, {place} body: /error}}
+codes: {{done: {{summary: Done., http: 200, retriable: false}}}}
+""",
+        "jobs.yaml",
+    ).taxonomy
+    assert found is not None
+    judged = judge(build_contract(found), exchange(200, {"items": outcomes}, request="POST /jobs"))
+    assert broken(judged).keys() - {"envelope/media-type"} == clauses
+
+
 def test_an_error_beside_a_flag_of_success_is_found() -> None:
     """Where every error has `ok: false`, an error with a declared code beside `ok: true` breaks a
     clause; data, and codes of others, do not.
