@@ -1,7 +1,7 @@
 """Records have a time and a service: what is judged of them, and what a report says over time."""
 
 import json
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,8 @@ from cli.test_conform_command import faultspec
 from faultspec_conformance.observed.audit import AuditOptions, audit
 from faultspec_conformance.observed.formats.moments import parse_bound, parse_moment
 from faultspec_conformance.reports.chart import charts
+from faultspec_conformance.reports.data import json as write_json
+from faultspec_conformance.results.recorded import fold_reports
 from faultspec_conformance.results.sampling import is_sampled, largest_share, percent
 from observed.test_audit import KINDS, access, log, platform
 from paths import ROOT
@@ -168,10 +170,34 @@ def test_a_sample_claims_no_more_than_it_shows(tmp_path: Path) -> None:
     judged = report["summary"]["requests"]
     assert 70 <= judged <= 130
     assert report["part"]["left_out"] == 400 - judged
+    assert report["part"]["share"] == 0.25
     assert f"a sample of {judged} of 400 records" in report["notes"][0]
     clauses = {clause["clause"]: clause for clause in report["clauses"]}
     assert clauses["service/no-crash"]["at_most"] == round(largest_share(judged), 6)
     assert clauses["correlation/unique"]["verdict"] == "not_exercised"
+
+
+def test_samples_of_different_shares_have_no_bound(tmp_path: Path) -> None:
+    """What a tenth of one file and the whole of another do not break says nothing of a share of
+    both, because the records that were left out all lie in one.
+    """
+    by, paths = platform(KINDS), []
+    for name in ("a", "b"):
+        lines = [access(200, {"n": number}, url=f"/{name}/{number}") for number in range(200)]
+        paths.append(str(log(tmp_path / f"{name}.ndjson", *lines)))
+    parts = [
+        audit([path], by, AuditOptions(sample=share))
+        for path, share in zip(paths, (0.1, 1.0), strict=True)
+    ]
+    folded = fold_reports([("a", parts[0]), ("b", parts[1])], date(2026, 11, 30))
+    assert folded.result.part is not None
+    assert folded.result.part.share is None
+    assert folded.result.notes[0].startswith("samples of different shares, ")
+    clauses = json.loads(write_json(folded))["clauses"]
+    assert not any("at_most" in clause for clause in clauses)
+    alike = fold_reports([("a", parts[0]), ("a again", parts[0])], date(2026, 11, 30))
+    assert alike.result.part is not None
+    assert alike.result.part.share == 0.1
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ class Accumulator:
     last record stands that was counted.
 
     ``crashes``: the level of findings of ``service/no-crash``. Nobody knows of a recorded crash
-    whether somebody brought it about.
+    whether somebody brought it about. ``share``: that of the records which the sample has.
     """
 
     def __init__(
@@ -100,8 +100,10 @@ class Accumulator:
         only: str | None = None,
         description: Description | None = None,
         crashes: Level = "error",
+        share: float = 1.0,
     ) -> None:
         self.contract = contract
+        self._share = share
         self.exchanges = 0
         self.last_place: str | None = None
         self._waivers = waivers
@@ -333,6 +335,7 @@ class Accumulator:
             hosts=None if self._hosts is None else dict(self._hosts),
             forgot=RECENT if self._forgot else None,
             left_out=self._left_out,
+            share=self._share,
             activity=None if self._activity is None else dict(self._activity),
             notes=tuple(self._own_notes),
             not_run=not_run,

@@ -255,6 +255,7 @@ def _create_accumulator(contract: Contract, options: AuditOptions) -> Accumulato
         only=options.only,
         description=options.description,
         crashes=options.crashes,
+        share=options.sample,
     )
 
 

@@ -117,7 +117,9 @@ def _report_data(report: Report) -> dict[str, object]:
 
 def _largest_share(result: Result, clause: ClauseResult) -> dict[str, float]:
     """The largest share of all occasions that a clause which a sample passed may be broken on."""
-    is_bound = result.part is not None and result.part.left_out and clause.verdict == "passed"
+    part = result.part
+    is_sample = part is not None and part.left_out > 0 and part.share is not None
+    is_bound = is_sample and clause.verdict == "passed"
     return {"at_most": round(largest_share(clause.occasions), 6)} if is_bound else {}
 
 
@@ -136,6 +138,7 @@ def _part(part: Part) -> dict[str, object]:
         "hosts": None if part.hosts is None else dict(part.hosts),
         "forgot": part.forgot,
         "left_out": part.left_out,
+        "share": part.share,
         "activity": None
         if part.activity is None
         else [

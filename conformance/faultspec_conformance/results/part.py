@@ -44,7 +44,8 @@ class Part:
     errors were recorded without which facts. ``unread``: errors whose bodies came and were not
     judged. ``unlisted``: findings of clauses that are counted only. ``hosts``: None if they are
     more than are counted. ``forgot``: the number of ids that an id was compared with, if earlier
-    ones were forgotten. ``left_out``: records that are not in the sample. ``activity``: the
+    ones were forgotten. ``left_out``: records that are not in the sample. ``share``: that of the
+    records which a sample has; None if parts with different ones were added. ``activity``: the
     exchanges over time; None if they are of too many services and days. ``notes`` and ``not_run``:
     those that the counts do not give.
     """
@@ -59,6 +60,7 @@ class Part:
     hosts: Mapping[str, int] | None = field(default_factory=dict)
     forgot: int | None = None
     left_out: int = 0
+    share: float | None = 1.0
     activity: Mapping[Cell, Activity] | None = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()

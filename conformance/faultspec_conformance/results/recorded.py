@@ -150,10 +150,21 @@ def _add_counts_of(first: Part, second: Part) -> Part:
         hosts=hosts,
         forgot=first.forgot or second.forgot,
         left_out=first.left_out + second.left_out,
+        share=_common_share(first, second),
         activity=add_activity(first.activity, second.activity),
         notes=join_texts(first.notes, second.notes),
         not_run=join_texts(first.not_run, second.not_run),
     )
+
+
+def _common_share(first: Part, second: Part) -> float | None:
+    """The share of the records that the samples of two parts have; None if they differ. A part
+    without records has no sample.
+    """
+    for one, other in ((first, second), (second, first)):
+        if not one.left_out and not sum(count.records for count in one.files.values()):
+            return other.share
+    return first.share if first.share == second.share else None
 
 
 def limit_hosts(hosts: dict[str, int]) -> dict[str, int] | None:
@@ -340,7 +351,12 @@ def _describe_unread(part: Part) -> Iterator[str]:
 
 
 def _notes(part: Part, judged: int) -> Iterator[str]:
-    if part.left_out:
+    if part.left_out and part.share is None:
+        yield (
+            f"samples of different shares, {judged:,} of {judged + part.left_out:,} records: they "
+            "do not say how many of all may break what none of them breaks"
+        )
+    elif part.left_out:
         yield (
             f"a sample of {judged:,} of {judged + part.left_out:,} records: what none of them "
             f"breaks, at most {percent(largest_share(judged))} of all break (with 95 % confidence)"
