@@ -3,6 +3,7 @@
 import re
 import shlex
 from dataclasses import replace
+from functools import lru_cache
 
 from faultspec.exchange.model import Exchange, Request
 
@@ -14,6 +15,9 @@ _SPECIAL = re.compile(rf'[\\"`]|\$(?!{_NAME})')
 
 #: The shell produces longer bodies and header values, instead of a literal.
 _PASTE = 4096
+
+#: Long bodies whose commands are kept: the findings of a run, and its reports, have the same ones.
+_LARGE = 4
 
 #: Padding of a body that a report has shortened: a byte that is invalid in UTF-8, so that no text
 #: shows it.
@@ -49,7 +53,7 @@ def command_line(base: str, request: Request) -> str:
     if "content-type" not in names:
         words += ["-H", "'Content-Type:'"]
     words.append("--data-binary")
-    if len(request.body) > _PASTE and not _VARIABLE.search(request.body.decode("latin-1")):
+    if len(request.body) > _PASTE and not _has_variable(request.body):
         known = len(request.body.rstrip(PADDING))
         note = f"   # the report has only the first {known} bytes of the body"
         is_whole = len(request.body) - known < _PASTE
@@ -60,6 +64,12 @@ def command_line(base: str, request: Request) -> str:
         return f"{_print(request.body)} | {' '.join(words)} @-"
 
 
+@lru_cache(maxsize=_LARGE)
+def _has_variable(body: bytes) -> bool:
+    return _VARIABLE.search(body.decode("latin-1")) is not None
+
+
+@lru_cache(maxsize=_LARGE)
 def _produce(content: bytes) -> str:
     """A command that writes exactly these bytes, in which a long run of one byte is short."""
     commands, start = [], 0
