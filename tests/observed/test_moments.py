@@ -178,8 +178,8 @@ def test_a_sample_claims_no_more_than_it_shows(tmp_path: Path) -> None:
 
 
 def test_samples_of_different_shares_have_no_bound(tmp_path: Path) -> None:
-    """What a tenth of one file and the whole of another do not break says nothing of a share of
-    both, because the records that were left out all lie in one.
+    """A tenth of one file and the whole of another have no common bound: the records that were left
+    out all lie in one.
     """
     by, paths = platform(KINDS), []
     for name in ("a", "b"):

@@ -245,7 +245,7 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
             "provoke: {no_such_thing: {steps: "
             '[{request: POST /pets, body: {nmae: x}, save: {id: /data/pet_id}}, {request: "GET /pets/{id}"}]}}\n',
             KEY,
-            "the service answered step 1 of the recipe for no_such_thing with 422 bad_input: a pet has a name",
+            "the service answered step 1 of the recipe for no_such_thing with 422 bad_input: a pet has a name; expected a success",
         ),
         (
             "provoke: {no_such_thing: {steps: "

@@ -61,10 +61,12 @@ def leaves_repository(path: str) -> bool:
     A checkout may have such links, and a job that reads it has files of its own beside it.
     """
     place = Path(os.path.abspath(path))
-    root = next((folder for folder in place.parents if os.path.lexists(folder / ".git")), None)
-    return root is not None and not Path(os.path.realpath(place)).is_relative_to(
-        os.path.realpath(root)
-    )
+    try:
+        real = Path(os.path.realpath(place))
+        root = next((folder for folder in place.parents if os.path.lexists(folder / ".git")), None)
+    except ValueError:  # a NUL character in the path
+        return False
+    return root is not None and not real.is_relative_to(os.path.realpath(root))
 
 
 def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:

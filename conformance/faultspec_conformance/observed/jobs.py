@@ -330,7 +330,7 @@ def _start(
     register_key_pickling()
     workers = {}
     # The processes leave Ctrl-C to this one, whose signal waits until they can handle it.
-    with _no_interruption(), _blocked({_INTERRUPT}):
+    with _no_interruption(), _block_signals({_INTERRUPT}):
         for _ in range(jobs):
             own, other = context.Pipe()
             process = context.Process(target=_work, args=(other, taxonomy, create), daemon=True)
@@ -354,7 +354,7 @@ def _keys(names: tuple[str, ...]) -> Any:
 
 
 @contextmanager
-def _blocked(numbers: Iterable[signal.Signals]) -> Iterator[None]:
+def _block_signals(numbers: Iterable[signal.Signals]) -> Iterator[None]:
     """Block signals, which processes that start now inherit."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:

@@ -65,7 +65,8 @@ export function parse(
   const text = lenient ? withoutBlanks(value) : value;
   if ((lenient ? LENIENT : STRICT).test(text)) {
     // A run of digits too long for a number is infinity, without an error
-    const longest = text.split(",").map(Number).reduce((one, other) => Math.max(one, other));
+    const numbers = text.split(",").map(Number);
+    const longest = numbers.reduce((one, other) => Math.max(one, other));
     const seconds = Math.ceil(longest);
     if (seconds > CEILING && !lenient) {
       const problem = "more than 2^31 s, where recipients may overflow";
