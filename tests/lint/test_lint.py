@@ -580,7 +580,8 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "surface-without-errors",
         "surfaces:\n  s: {transport: http, match: {routes: [/s]}, error_when: {status: 4xx}, envelope: error, codes: [a]}\n"
         "  t: {transport: http, match: {routes: [/t]}, error_when: {status: 4xx}, envelope: error, codes: open}\n"
-        "  u: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: [a]}\ncodes: {a: {summary: a, http: 500}}\n",
+        "  u: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: [a]}\n"
+        "  v: {transport: http, match: {routes: [/v]}, error_when: {status: 4xx, equals: {/ok: false}}, envelope: error, codes: [a]}\ncodes: {a: {summary: a, http: 500}}\n",
         ("surfaces/s/error_when/status",),
     ),
     (
