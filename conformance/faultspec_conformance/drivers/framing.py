@@ -81,7 +81,7 @@ def _is_message(line: bytes) -> bool:
     if isinstance(value, dict):
         return not _MEMBERS.isdisjoint(value)
     if isinstance(value, list):
-        return bool(value) and all(isinstance(item, dict) for item in value)
+        return all(isinstance(item, dict) for item in value)
     return any(mark in line for mark in _MARKS)
 
 
@@ -113,6 +113,4 @@ def _read_body(stream: IO[bytes], size: int) -> Iterator[bytes | Garbled]:
     if len(body) < size:
         yield Garbled(f"a message of {size} bytes broke off after {len(body)}")
         return
-    # Neither nothing nor a batch of nothing is an answer (JSON-RPC 2.0, 6).
-    is_empty = not body.strip() or parse_message(body) == []
-    yield Stray(body.strip() or b"Content-Length: %d" % size) if is_empty else body
+    yield body if body.strip() else Stray(b"Content-Length: %d" % size)
