@@ -30,10 +30,8 @@ class Unreadable(Exception):
 
 def read_document_text(path: str) -> str:
     """The text of a file, which may be compressed. Raises Unreadable."""
-    if source.leaves_repository(path):
-        message = "this is a link to a file outside the repository"
-        raise Unreadable([Diagnostic("not-a-file", message, path, hint="copy the file")])
     try:
+        source.refuse_link(path)
         content = source.read_bytes(path)
         if is_packed(path):
             content = zlib.decompressobj(wbits=31).decompress(content, source.MAX_BYTES + 1)

@@ -21,6 +21,7 @@ from faultspec.source.file import (
     leaves_repository,
     load_document,
     read_bytes,
+    refuse_link,
 )
 from faultspec.source.readers import MAX_DEPTH, MAX_NODES
 from faultspec.source.tree import parse
@@ -38,6 +39,7 @@ __all__ = [
     "load_document",
     "parse",
     "read_bytes",
+    "refuse_link",
 ]
 
 #: Every diagnostic code of this package, with its condition.

@@ -42,9 +42,8 @@ def load_document(path: str | os.PathLike[str], *, anywhere: bool = False) -> Do
     secret: it may be any that this process can read.
     """
     name = os.fspath(path)
-    if not anywhere and leaves_repository(name):
-        message = "this is a link to a file outside the repository"
-        raise SourceError((Diagnostic("not-a-file", message, name, hint="copy the file"),))
+    if not anywhere:
+        refuse_link(name)
     data = read_bytes(name)
     text, found = decode(data, name)
     if text is None:
@@ -67,6 +66,13 @@ def leaves_repository(path: str) -> bool:
     except ValueError:  # a NUL character in the path
         return False
     return root is not None and not real.is_relative_to(os.path.realpath(root))
+
+
+def refuse_link(path: str) -> None:
+    """Raise SourceError for a path that leads out of its repository."""
+    if leaves_repository(path):
+        message = "this is a link to a file outside the repository"
+        raise SourceError((Diagnostic("not-a-file", message, path, hint="copy the file"),))
 
 
 def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:

@@ -121,6 +121,10 @@ class Identity:
         """Whether the caller may do less than everything."""
         return self.scopes is not None or bool(self.forbidden)
 
+    def may_not_call(self, method: str, template: str) -> bool:
+        """Whether the configuration forbids the operation to the caller."""
+        return any(one.matches(method, template) for one in self.forbidden)
+
 
 NOBODY = Identity(ANONYMOUS)
 

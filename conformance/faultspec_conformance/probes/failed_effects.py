@@ -34,7 +34,7 @@ REFUSED = "writes/refused"
 _TICK = 1.1
 
 #: Members that tell of a try, and not of its effect.
-TRIES = re.compile(
+_TRIES = re.compile(
     r"^_?(etag|version|revision)$|_at$|_on$|time|date|attempt|tries|retr(y|ies)|fail|error|last"
     r"|audit|log|history|event",
     re.IGNORECASE,
@@ -102,11 +102,7 @@ class ReadableTarget:
         if not after[-1].ok:
             return None
         if self.shows_item:
-            moved = sorted(
-                pointer
-                for pointer in differing_pointers(before[0].json, after[0].json)
-                if not any(TRIES.search(part) for part in pointer.split("/"))
-            )
+            moved = find_moved(before[0], after[0])
             return f"differs at `{moved[0]}`" if moved else None
         known = [str(item) for page in before for item in list_items(page.json)]
         now = [str(item) for page in after for item in list_items(page.json)]
@@ -139,6 +135,15 @@ def readable_target(session: HttpSession, spec: RequestSpec) -> ReadableTarget |
     if listing is None or spec.method != "POST":
         return None
     return ReadableTarget(session, listing, path, spec)
+
+
+def find_moved(one: Observation, other: Observation) -> list[str]:
+    """Return the places at which two reads differ, but for those that tell of a try."""
+    return sorted(
+        pointer
+        for pointer in differing_pointers(one.json, other.json)
+        if not any(_TRIES.search(part) for part in pointer.split("/"))
+    )
 
 
 def has_no_effect(session: HttpSession, name: str | None) -> bool:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.probes.failed_effects import TRIES
+from faultspec_conformance.probes.effects import GONE
+from faultspec_conformance.probes.failed_effects import find_moved, has_no_effect
+from faultspec_conformance.probes.resending import LARGEST, ask_again
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
-    differing_pointers,
     failed,
     leaves,
     not_exercised,
@@ -42,12 +43,6 @@ _EARLY = frozenset({401, 403, 404, 405, 413, 415, 429})
 #: seconds.
 _TICK = 1.1
 
-_GONE = frozenset({404, 410})
-
-#: Bytes of a body that is sent again.
-_LARGEST = 256 * 1024
-
-
 #: Characters of an id that is recognised under any name. Shorter ones count under a name of their
 #: kind: other numbers are quantities.
 _TELLING = 6
@@ -71,11 +66,11 @@ def named_effects(session: HttpSession) -> Iterator[ProbeResult]:
     known = _find_created(session)
     seen: set[tuple[str | None, str | None, int]] = set()
     for refused in reversed(session.observations.exchanges):
-        named = _find_named(refused, known) if _has_no_effect(session, refused) else []
         cause = refused.exchange.operation, refused.code, refused.status
-        if not named or cause in seen or len(seen) >= _MOST:
+        if cause in seen or len(seen) >= _MOST or not _has_no_effect(session, refused):
             continue
-        seen.add(cause)
+        named = _find_named(refused, known)
+        seen |= {cause} if named else set()
         for one in named[:_NAMED]:
             yield from attempt(_compare(session, refused, one), _CLAUSE)
 
@@ -97,14 +92,12 @@ def _find_created(session: HttpSession) -> Mapping[str, list[_Named]]:
 
 def _has_no_effect(session: HttpSession, observation: Observation) -> bool:
     """Whether a write was refused, or failed with a code whose `effect` is none."""
-    request = observation.exchange.request
-    if request.method not in _WRITES or len(request.body) > _LARGEST:
+    request, status = observation.exchange.request, observation.status
+    if request.method not in _WRITES or len(request.body) > LARGEST or status < 400:
         return False
-    code = session.taxonomy.codes.get(observation.code or "")
-    if observation.status >= 500:
-        return code is not None and code.effect == "none"
-    is_refused = 400 <= observation.status < 500 and observation.status not in _EARLY
-    return is_refused and (code is None or code.effect == "none")
+    promised = has_no_effect(session, observation.code)
+    is_known = observation.code in session.taxonomy.codes
+    return promised if status >= 500 else status not in _EARLY and (promised or not is_known)
 
 
 def _find_named(refused: Observation, known: Mapping[str, list[_Named]]) -> list[_Named]:
@@ -114,12 +107,12 @@ def _find_named(refused: Observation, known: Mapping[str, list[_Named]]) -> list
     found: dict[str, _Named] = {}
     for pointer, value in leaves(parse_body(request.body)):
         names = [part for part in pointer.split("/") if part and not part.isdigit()]
-        paths = {one.path for one in known.get(str(value), ())}
-        for one in known.get(str(value), ()):
+        same_id = known.get(str(value), []) if not isinstance(value, bool) else []
+        is_telling = len(str(value)) >= _TELLING and len({one.path for one in same_id}) == 1
+        for one in same_id:
             is_referred = bool(names) and refers_to(names[-1], one.kind.names)
-            is_telling = len(str(value)) >= _TELLING and len(paths) == 1
             below = f"{path}/".startswith(f"{one.path}/")
-            if (is_referred or is_telling) and not below and not isinstance(value, bool):
+            if (is_referred or is_telling) and not below:
                 found.setdefault(one.path, one)
     return [*found.values()]
 
@@ -135,7 +128,7 @@ def _compare(session: HttpSession, refused: Observation, named: _Named) -> Itera
         return
     before, again, after = first
     line = f"{name} was refused with {again}, but {named.read.name}"
-    if after.status in _GONE:
+    if after.status in GONE:
         message = f"{line} does not find what its body names any more"
         yield failed(_CLAUSE, message, *first, variant="named")
         return
@@ -163,25 +156,15 @@ def _try(
     session: HttpSession, refused: Observation, named: _Named
 ) -> tuple[Observation, Observation, Observation] | str:
     """Return a read, the write that is refused again, and a read; or why there are none."""
-    exchange = refused.exchange
+    name, request = refused.exchange.operation, refused.exchange.request
     before = _read(session, named)
     if not before.ok:
         return f"the service answered {before} to {named.read.name}"
-    spec = RequestSpec(
-        exchange.request.method,
-        exchange.request.target.partition("?")[0],
-        identity=session.config.identity(exchange.identity),
-        canaries=exchange.forbidden,
-        may_be_refused=True,
-        may_fail=refused.status >= 500,
-        route=exchange.route,
-    )
-    with session.driver.log_as("confirm"):
-        again = session.ask(session.with_new_key(exchange).request, spec)
-    if (again.status, again.code) != (refused.status, refused.code):
-        return f"{exchange.operation} could not be refused again with {refused}"
+    again = ask_again(session, refused, request.target.partition("?")[0])
+    if again is None or (again.status, again.code) != (refused.status, refused.code):
+        return f"{name} could not be refused again with {refused}"
     after = _read(session, named)
-    if not after.ok and after.status not in _GONE:
+    if not after.ok and after.status not in GONE:
         return f"the service answered {after} to {named.read.name}"
     return before, again, after
 
@@ -193,9 +176,6 @@ def _read(session: HttpSession, named: _Named) -> Observation:
 
 
 def _differences(one: Observation, other: Observation) -> list[str]:
-    """The places at which two reads differ, but for those that tell of a try."""
-    return sorted(
-        pointer
-        for pointer in differing_pointers(one.json, other.json)
-        if not any(TRIES.search(part) or _COUNTERS.search(part) for part in pointer.split("/"))
-    )
+    """The places at which two reads differ, but for those that tell of a try or count requests."""
+    moved = find_moved(one, other)
+    return [place for place in moved if not any(map(_COUNTERS.search, place.split("/")))]

@@ -14,6 +14,7 @@ from faultspec.exchange.model import Request
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec.runtime.nodes import child
 from faultspec_conformance.config import Identity
+from faultspec_conformance.probes.resending import LARGEST, ask_again
 from faultspec_conformance.probes.whole_lists import (
     configured_query,
     pages_config,
@@ -76,18 +77,12 @@ _NO_WRITE = frozenset({405, 429})
 #: Statuses of refusals that come before a service looks at the write itself.
 _EARLY = frozenset({401, 403, 404, 413, 415})
 
-#: Bytes of a body that is sent again.
-_LARGEST = 256 * 1024
-
 #: Writes that succeeded before, which are sent to a new resource too.
 _EARLIER = 4
 
 #: Seconds between two reads that show which members change by themselves: many clocks count whole
 #: seconds.
 _TICK = 1.1
-
-#: A validator that no service has given out.
-_NEVER_GIVEN = '"faultspec-never-given"'
 
 #: What a text has that was made up for one request: many characters, with a digit among them.
 _MADE_UP = re.compile(r"(?=[A-Za-z]*\d)[A-Za-z0-9]{8,}")
@@ -509,7 +504,7 @@ def _renew_texts(session: HttpSession, refused: Observation, texts: frozenset[st
         return sampling.scramble(session.tokens, found[0], hexadecimal=is_hexadecimal)
 
     new = {text: _MADE_UP.sub(replacement, text) for text in texts}
-    if not new or len(refused.exchange.request.body) > _LARGEST:
+    if not new or len(refused.exchange.request.body) > LARGEST:
         return refused
     return _with_body(refused, _replace_texts(parse_body(refused.exchange.request.body), new))
 
@@ -608,7 +603,7 @@ def _send_renewed(
         wrong |= _taken_values(session, kind, wrong)
     for members in _new_members(session, operation, sent=sent, current=current, keeps=wrong):
         renewed = _with_body(refused, {**sent, **members, **wrong})
-        answer = _ask_again(session, renewed, path, tag=tag)
+        answer = ask_again(session, renewed, path, tag=tag)
         if answer is None or answer.ok:
             return None  # what it changed is due
         if (answer.status, answer.code) == (refused.status, refused.code):
@@ -696,7 +691,7 @@ def _stays(session: HttpSession, resource: CreatedResource, now: Observation) ->
 def _is_repeatable(refused: Observation) -> bool:
     """Whether a write was refused for its body, which is small."""
     size = len(refused.exchange.request.body)
-    return 0 < size <= _LARGEST and refused.status not in _EARLY
+    return 0 < size <= LARGEST and refused.status not in _EARLY
 
 
 def _send_together(session: HttpSession, unread: Iterable[_RefusedWrite]) -> Iterator[Outcome]:
@@ -781,45 +776,9 @@ def _changing_pointers(
 def _send_again(
     session: HttpSession, refused: Observation, path: str, *, tag: str | None = None
 ) -> Observation | None:
-    """Do as `_ask_again`; return None also if it is not the same refusal."""
-    answer = _ask_again(session, refused, path, tag=tag)
+    """Do as `ask_again`; return None also if it is not the same refusal."""
+    answer = ask_again(session, refused, path, tag=tag)
     return answer if answer is not None and answer.status == refused.status else None
-
-
-def _ask_again(
-    session: HttpSession, refused: Observation, path: str, *, tag: str | None
-) -> Observation | None:
-    """Send a refused write once more, to a path and under a new key. Return the answer; None if the
-    body is too large.
-
-    ``tag``: the current validator, which replaces that of the write. A write that was refused with
-    412 gets a validator that no service has given out.
-    """
-    exchange = refused.exchange
-    if len(exchange.request.body) > _LARGEST:
-        return None
-    query = exchange.request.target.partition("?")[1:]
-    request = session.with_new_key(exchange).request
-    if tag is not None:
-        tag = _NEVER_GIVEN if refused.status == 412 else tag
-        request = replace(
-            request,
-            headers=tuple(
-                (name, tag if name.lower() == "if-match" else value)
-                for name, value in request.headers
-            ),
-        )
-    request = replace(request, target="".join((path, *query)))
-    spec = RequestSpec(
-        request.method,
-        path,
-        identity=session.config.identity(exchange.identity),
-        canaries=exchange.forbidden,
-        may_be_refused=True,
-        route=exchange.route,
-    )
-    with session.driver.log_as("confirm"):
-        return session.ask(request, spec)
 
 
 def _read_resource(session: HttpSession, resource: CreatedResource) -> Observation:

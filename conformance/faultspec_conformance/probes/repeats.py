@@ -187,7 +187,7 @@ def check_repeated(
                 repetitions.remove(equal)
                 yield passed(_CLAUSE)
         for answer in left:
-            own = [seen for seen in repetitions if identities.are_same(answer, seen)]
+            own = identities.find_same(answer, repetitions)
             same_code = (seen for seen in repetitions if seen.code == answer.code)
             other = own[0] if own else next(same_code, None)
             if other is not None:
@@ -227,7 +227,7 @@ def _check_doubled(
     A log may tell a failure where it occurs and where it is answered: a warning.
     """
     for seen in left:
-        answer = next((each for each in due if identities.are_same(each, seen)), None)
+        answer = next(iter(identities.find_same(seen, due)), None)
         if answer is not None and answer.code == seen.code:
             message = f"`{surface.name}` repeats {answer} more than once"
             grade: Level = "warning" if surface.transport == "log" else level
@@ -260,9 +260,10 @@ class _Identities:
             answers.update(ids if seen.exchange.transport not in _UNASKED else ())
         self._shared = frozenset(key for key, number in answers.items() if number > 1)
 
-    def are_same(self, answer: Observation, seen: Observation) -> bool:
-        """Whether both have an id that no other answer has."""
-        return bool((self._ids[id(answer)] & self._ids[id(seen)]) - self._shared)
+    def find_same(self, one: Observation, others: Iterable[Observation]) -> list[Observation]:
+        """The others that have an id of this one which several answers do not share."""
+        own = self._ids[id(one)] - self._shared
+        return [other for other in others if own & self._ids[id(other)]] if own else []
 
 
 #: Transports of messages that answer no call.
@@ -280,8 +281,7 @@ def _first_equal(
     identities: _Identities,
 ) -> Observation | None:
     """Return the repetition of an answer; of those with its id, if there are any."""
-    own = [seen for seen in repetitions if identities.are_same(answer, seen)]
-    for seen in own or repetitions:
+    for seen in identities.find_same(answer, repetitions) or repetitions:
         if seen.code == answer.code and actionable_difference(contract, answer, seen) is None:
             return seen
     return None

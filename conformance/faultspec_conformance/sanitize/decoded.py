@@ -29,7 +29,7 @@ _PARAMETER = re.compile(
 )
 
 #: A user name that may be a word of any text, such as `admin`.
-_WORD = re.compile(r"[A-Za-z]{1,16}")
+WORD = re.compile(r"[A-Za-z]{1,16}")
 
 #: Characters. Shorter segments and claims, such as a role, occur in texts by chance.
 _SHORTEST = 8
@@ -68,7 +68,7 @@ def decode_secrets(credential: str) -> Iterator[str]:
         if colon and f"{user}{password}".replace("\t", "").isprintable():
             yield f"{user}:{password}"
             yield password
-            if _WORD.fullmatch(user) is None:
+            if WORD.fullmatch(user) is None:
                 yield user
 
 

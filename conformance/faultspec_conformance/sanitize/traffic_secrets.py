@@ -16,6 +16,7 @@ from faultspec.exchange.sensitive import MASK, NOWHERE_SENSITIVE, SensitivePlace
 from faultspec.leaks import detect
 from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import CREDENTIALS, SECRET_NAME
+from faultspec_conformance.sanitize.decoded import WORD
 from faultspec_conformance.sanitize.effort import Effort, Exhausted
 from faultspec_conformance.sanitize.masking import (
     FIELDS,
@@ -36,9 +37,6 @@ _MEMBER = re.compile(
 _ELEMENT = re.compile(
     r"<(?:[\w.-]{1,60}:)?(?P<name>[\w.-]{1,100})(?:\s[^<>]{0,200})?>(?P<text>[^<>]{1,4096})</"
 )
-
-#: A user name that may be a word of any text, such as `admin`.
-_WORD = re.compile(r"[A-Za-z]{1,16}")
 
 #: Detectors whose findings are masked. What the others find is what the report is about.
 _KINDS = ("secret", "connection-string", "email", "personal-data")
@@ -125,7 +123,7 @@ def _target_secrets(target: str) -> Iterator[str]:
         parts = urlsplit("")
     yield parts.password or ""
     # A user name alone is often a token, as in `https://TOKEN@host/`.
-    if not parts.password and not _WORD.fullmatch(parts.username or ""):
+    if not parts.password and not WORD.fullmatch(parts.username or ""):
         yield parts.username or ""
     yield from _named_parameters(parts.query)
     yield from _detect(target)

@@ -20,7 +20,7 @@ _REFUSED = 2
 
 def is_forbidden(identity: Identity, operation: ServiceOperation) -> bool:
     """Whether the configuration forbids the operation to the identity."""
-    return any(one.matches(operation.method, operation.template) for one in identity.forbidden)
+    return identity.may_not_call(operation.method, operation.template)
 
 
 def authority(identity: Identity, operation: ServiceOperation | None) -> bool:

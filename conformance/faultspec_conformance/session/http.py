@@ -48,7 +48,7 @@ from faultspec_conformance.session.declared_facts import (
 )
 from faultspec_conformance.session.failure_ids import check_failure_ids, declared_slots
 from faultspec_conformance.session.fault_switches import FaultSwitch, find_switches
-from faultspec_conformance.session.forbidden import find_forbidden
+from faultspec_conformance.session.forbidden import check_forbidden
 from faultspec_conformance.session.inventory import Inventory, find_inventory
 from faultspec_conformance.session.knowledge import Knowledge
 from faultspec_conformance.session.logins import (
@@ -468,8 +468,7 @@ class HttpSession(Session):
         failures = self.knowledge.failures
         self.add_decided(entry, check_failure_ids(self.contract, declared, failures, observation))
         self.add_decided(entry, search_answer(self.confidential, observation))
-        forbidden = find_forbidden(self.config.identities, observation)
-        self.add_decided(entry, [] if forbidden is None else [forbidden])
+        self.add_decided(entry, check_forbidden(self.config.identities, observation))
         self.knowledge.learn(observation, inner)
         self.logins.learn(observation)
         return observation
