@@ -113,11 +113,15 @@ def free_port() -> int:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_does_what_it_shows(name: str, tmp_path: Path) -> None:
-    """Every named file of the page, and every command in its order, with the output below it."""
+    """Every named file of the page, and every command in its order, with the output below it.
+
+    The server of a page is started anew after each file, in place of ``--reload``: uvicorn's own
+    reloader ends in silence if a folder vanishes while it looks.
+    """
     page = (ROOT / name).read_text(encoding="utf-8")
     port = str(free_port())
     program = ""
-    started: list[subprocess.Popen[bytes]] = []
+    started: dict[str, subprocess.Popen[bytes]] = {}
     (tmp_path / "generated").mkdir()
     shutil.copytree(ROOT / "generated" / "python", tmp_path / "generated" / "python")
     try:
@@ -128,14 +132,18 @@ def test_a_page_does_what_it_shows(name: str, tmp_path: Path) -> None:
                     command, _, expected = part.partition("\n")
                     command = command.replace("8000", port)
                     if command.endswith("&"):
-                        started.append(start(f"{command[:-1]} --port {port}", tmp_path))
+                        command = command[:-1].replace("--reload", f"--port {port}")
+                        started[command] = start(command, tmp_path)
                         await_port(int(port))
                     else:
                         shown = run(command, tmp_path)
                         assert shows(expected, shown), f"$ {command}\n{shown}"
             elif named is not None:
                 (tmp_path / named[1]).write_text(block[named.end() :], encoding="utf-8")
-                time.sleep(2 if started else 0)  # a server that reloads looks now and then
+                for command, process in started.items():
+                    end(process)
+                    started[command] = start(command, tmp_path)
+                    await_port(int(port))
             if language == "python":
                 program += block
         if name.startswith("docs/generated/"):
@@ -143,9 +151,18 @@ def test_a_page_does_what_it_shows(name: str, tmp_path: Path) -> None:
             shown = run("python page.py", tmp_path)
             assert "Traceback" not in shown, shown
     finally:
-        for process in started:
-            process.terminate()
-            process.wait()
+        for process in started.values():
+            end(process)
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """End a server of a page, and wait until its port is free."""
+    process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def start(command: str, cwd: Path) -> "subprocess.Popen[bytes]":
