@@ -749,3 +749,13 @@ def test_a_busy_machine_does_not_hide_messages() -> None:
     assert not effort.is_spent()
     while not effort.is_spent():
         pass
+
+
+def test_findings_about_one_large_answer_share_its_masked_body() -> None:
+    """A report of hundreds of findings takes the memory of one large body, not of hundreds."""
+    hidden = build_masking((), [("wolpertinger-4711", "${KEY}")])
+    body = b'{"a": "wolpertinger-4711"}' + b"z" * 200_000
+    first = hidden.body(body)
+    assert b"wolpertinger" not in first
+    assert len(first) > 200_000
+    assert hidden.body(bytes([*body])) is first

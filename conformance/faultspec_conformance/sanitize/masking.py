@@ -9,6 +9,7 @@ report.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Headers, Request, Response, first_header
@@ -53,8 +54,17 @@ _NAMES_ONLY = re.compile(
 #: The headers and the body of a request or an answer.
 Message = tuple[Headers, bytes]
 
+#: Large masked bodies that are kept, so that findings and reports about one share it.
+_LARGE = 16
+
 #: A text in a sentence of a finding.
 _QUOTED = re.compile(r"`([^`]{4,})`")
+
+
+@lru_cache(maxsize=_LARGE)
+def _fill(shown: bytes, size: int) -> bytes:
+    """The body of a size in which blanks follow what is shown."""
+    return shown.ljust(size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +112,8 @@ class Masking:
         rest = len(body) - len(searched)
         if masked == text and body.count(b" ", len(searched)) == rest:
             return body  # a body of 11 MiB is kept once, however many findings have it
-        return masked.encode("utf-8", "surrogateescape") + b" " * rest
+        shown = masked.encode("utf-8", "surrogateescape")
+        return _fill(shown, len(shown) + rest) if rest else shown
 
     def _mask(self, text: str, *, whole: bool) -> str:
         if len(text) < SHORTEST_SECRET or not self.secrets:
@@ -196,7 +207,7 @@ class Masking:
             self.effort.late += is_late
             self.effort.hidden += not is_late
         fields = ("…", f"{len(headers)} header fields, which are not shown")
-        return (fields,), MASK.encode()[: len(body)].ljust(len(body))
+        return (fields,), _fill(MASK.encode()[: len(body)], len(body))
 
     def _hides(self, headers: Headers, body: bytes) -> bool:
         media_type = first_header(headers, "content-type")
