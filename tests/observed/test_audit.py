@@ -655,6 +655,8 @@ def test_errors_that_cannot_be_decoded_do_not_pass() -> None:
         (b"", None),
         (b'Jan 01 server started\n{"a": 1}\n', "ndjson"),
         (b'\x00\x00\n\xff\xfe\xfd\n{"a": 1}\n', "ndjson"),
+        (b'[ {"a": 1}, {"a": 2}]', "ndjson"),
+        (b'[\n{"a": 1},\n{"a": 2}]'[:5], None),
         (b"{ this is a template }\n{% and so is this %}\n"[2:], None),
     ],
 )

@@ -251,6 +251,17 @@ random.Random(2).shuffle(REPEATED_ROWS)
     at_once=90,
 )
 @example(
+    rows=[
+        ("GET", "/v1/a", "404", "1", "absent", [1], moment, "a")
+        for moment in ("infinity", "-infinity", MOMENTS[0], "infinity")
+    ],
+    status="INTEGER",
+    took="DOUBLE",
+    at="TIMESTAMP",
+    contract="quiet",
+    at_once=90,
+)
+@example(
     rows=REPEATED_ROWS,
     status="INTEGER",
     took="DOUBLE",

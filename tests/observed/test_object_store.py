@@ -1,6 +1,7 @@
 """Recordings in an object store: a real server of the S3 protocol on this machine."""
 
 import gzip
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from faultspec_conformance.observed.formats.sources import find_recordings, mask_address
+from faultspec_conformance.observed.formats.sources import (
+    describe_store_error,
+    find_recordings,
+    mask_address,
+)
 from miniatures.serve import serving
 from observed.test_record_forms import INNER, KIND, judged, write_parquet, wrong_statuses
 
@@ -78,6 +83,32 @@ def test_a_missing_object_could_not_be_read(path: str) -> None:
     (reason,) = report.result.not_run
     assert path in reason
     assert "s3cr3tTok" not in repr(report)
+
+
+def test_a_store_that_does_not_answer_is_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason says what keeps the object away, without a word of the library's text."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+    (reason,) = judged("s3://closed/a.log", KIND).result.not_run
+    assert reason.endswith("s3://closed/a.log: nobody answers at the address of the store")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Server returned non-2xx status code: 403 Forbidden: s3cr3t", "the store answers 403"),
+        ("inner: Status { status: 500, body: s3cr3t }", "the store answers 500"),
+        ("kind: Builder, source: BadScheme, s3cr3t", "AWS_ALLOW_HTTP=true"),
+        ("HttpError { kind: Timeout, s3cr3t", "the store does not answer in time"),
+        ("s3cr3t", "the store answers with ValueError"),
+    ],
+)
+def test_the_error_of_a_store_is_its_cause(text: str, reason: str) -> None:
+    """A cause that is known has words; of any other the name of its class is shown."""
+    shown = describe_store_error(ValueError(text))
+    assert reason in shown
+    assert "s3cr3t" not in shown
 
 
 def test_an_unknown_scheme_is_refused() -> None:

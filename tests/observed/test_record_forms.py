@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -100,7 +101,7 @@ def test_a_line_that_docker_split_cannot_be_read(tmp_path: Path) -> None:
     path.write_text(f"{json.dumps({'log': INNER[:40]})}\n" * 3)
     result = judged(path, f"{{unwrap: /log, {WHERE}}}").result
     assert "it cannot be read: the text in the line is not JSON" in result.notes[0]
-    assert "3 of its 3 records could not be read" in result.not_run[0]
+    assert "none of its 3 records could be read" in result.not_run[0]
 
 
 EVENTS = {"judged": INNER, "other": "START RequestId: 1", "torn": INNER[:40], "number": "5"}
@@ -233,6 +234,70 @@ def test_a_draft_is_of_records_that_are_alike(
     drafted = yaml.safe_load(done.stdout)["telemetry"]["records"]["line"]
     assert f"# {read} records" in done.stdout
     assert judged(path, json.dumps(drafted)).result.requests == read
+
+
+def in_otlp(body: object) -> str:
+    """A line of an export of OpenTelemetry logs whose record has this body."""
+    scope = {"logRecords": [{"timeUnixNano": "1795881600000000000", "body": body}]}
+    return json.dumps({"resourceLogs": [{"scopeLogs": [scope]}]})
+
+
+SAMPLES = {
+    "a body of key/value lists": (
+        in_otlp(
+            {
+                "kvlistValue": {
+                    "values": [
+                        {"key": "status", "value": {"intValue": "500"}},
+                        {"key": "path", "value": {"stringValue": "/orders/7"}},
+                    ]
+                }
+            }
+        ),
+        {
+            "unwrap": "/resourceLogs/*/scopeLogs/*/logRecords/*",
+            "status": "/body/status",
+            "url": "/body/path",
+            "time": "/timeUnixNano",
+        },
+    ),
+    "a body that is a text of JSON": (
+        in_otlp({"stringValue": json.dumps({"status": 500, "path": "/orders/7"})}),
+        {
+            "unwrap": "/resourceLogs/*/scopeLogs/*/logRecords/*/body",
+            "status": "/status",
+            "url": "/path",
+            "time": "/../timeUnixNano",
+        },
+    ),
+    "a duration in nanoseconds": (
+        json.dumps({"status": 500, "path": "/orders/7", "event": {"duration": 4_000_000}}),
+        {"status": "/status", "url": "/path"},
+    ),
+    "a service of one letter": (
+        json.dumps({"status": 500, "path": "/orders/7", "service": "o"}),
+        {"status": "/status", "url": "/path", "service": "/service"},
+    ),
+    "a list in one line": (
+        json.dumps([{"status": 500, "path": "/orders/7"}]),
+        {"unwrap": "/*", "status": "/status", "url": "/path"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_draft_reads_its_sample(name: str, tmp_path: Path) -> None:
+    """An audit with the draft reads the record of the file, by whose content its format is
+    detected.
+    """
+    line, wanted = SAMPLES[name]
+    path = tmp_path / "sample"
+    path.write_text(line)
+    done = CliRunner().invoke(cli, ["init", "audit", str(path)], standalone_mode=False)
+    drafted = yaml.safe_load(done.stdout)["telemetry"]["records"]["line"]
+    assert drafted == wanted
+    report = judged(path, json.dumps(drafted))
+    assert (report.result.requests, report.result.not_run) == (1, ())
 
 
 def test_a_draft_from_a_table_reads_the_table(tmp_path: Path) -> None:
@@ -383,8 +448,11 @@ def test_packed_logs_are_recognized_by_their_first_bytes(packer: str, tmp_path: 
     assert wrong_statuses(judged(named, KIND)) == 40
     path.write_bytes((pack(LINES) + pack(LINES))[:-9])
     report = judged(path, KIND)
-    assert len(report.result.not_run) == 1
+    (reason,) = report.result.not_run
+    line = re.search(r": line (\d+) cannot be read: ", reason)
+    assert line is not None
     assert 40 <= wrong_statuses(report) <= 80
+    assert 41 <= int(line[1]) <= 81
     path.write_bytes(pack(LINES)[:20] + b"\xff" * 300)
     assert len(judged(path, KIND).result.not_run) == 1
 

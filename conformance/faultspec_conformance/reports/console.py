@@ -122,6 +122,9 @@ def remarks(result: Result) -> list[str]:
         for shard in result.shards
     ]
     out += [f"could not run: {reason}" for reason in result.not_run]
+    decided: tuple[Verdict, ...] = ("passed", "failed", "could_not_run")
+    if not (result.not_run or any(map(result.count, decided))):
+        out.append("nothing is judged: no exchange exercised a clause, so the exit code is 2")
     return out + [f"FAILED: {failure}" for failure in result.failures]
 
 

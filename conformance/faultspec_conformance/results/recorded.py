@@ -333,6 +333,9 @@ def _describe_unreadable(part: Part) -> Iterator[str]:
     for name, count in part.files.items():
         is_cut = any(reason.startswith(f"{name}:") for reason in part.not_run)
         if 2 * count.unreadable > count.records and not is_cut:
+            if count.unreadable == count.records:
+                yield f"{name}: none of its {count.records} records could be read"
+                continue
             yield (
                 f"{name}: {count.unreadable} of its {count.records} records could not be read; "
                 "the rest was judged"

@@ -178,5 +178,9 @@ def open_stream(path: str) -> Iterator[OpenStream]:
 
 
 def _check_parquet(found: OpenStream, name: str | None) -> None:
-    if name == "parquet" and (not found.is_file or found.unpacked is not None):
+    if name != "parquet":
+        return
+    if not found.is_file:
+        raise NotARecording("Parquet cannot be read from a pipe, for its end is read first")
+    if found.unpacked is not None:
         raise NotARecording("Parquet is read from a file that is not compressed as a whole")

@@ -41,6 +41,7 @@ class Unpacked(ByteStream):
         self.most: int | None = None
         self.error: Exception | None = None
         self._decompress = read
+        self._lines = 0
 
     def _read_to_error(self, size: int) -> bytes:
         if self.error is not None:
@@ -48,8 +49,9 @@ class Unpacked(ByteStream):
         try:
             content = self._decompress(size)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            self.error = error
+            self.error = OSError(f"line {self._lines + 1} cannot be read: {error}")
             return b""
+        self._lines += content.count(b"\n")
         if self.most is not None and self.count + len(content) > self.most:
             self.error = OSError(f"it has more than {self.most} bytes; decompress the file first")
         return content

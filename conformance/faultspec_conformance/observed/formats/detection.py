@@ -15,6 +15,9 @@ _JSON_CASSETTE = re.compile(
 
 _YAML_CASSETTE = re.compile(rb"^(?:http_)?interactions:", re.MULTILINE)
 
+#: A list of objects in one line, as some exporters write it.
+_LIST = re.compile(rb"\s*\[[^\S\n]*\{")
+
 _PARQUET = b"PAR1"
 
 #: Extensions of logs of one record a line, and of tables of CSV.
@@ -28,8 +31,9 @@ def detect_format(head: bytes, name: str = "") -> str | None:
     """``har``, ``vcr``, ``ndjson``, ``csv`` or ``parquet``, by the first bytes of a file and its
     name; None for other formats.
 
-    One line with an object, or the extension of a log, is enough for ``ndjson``: the program that
-    writes a log may print other lines before its first record.
+    One line with an object, a list of objects that begins in the first line, or the extension of a
+    log, is enough for ``ndjson``: the program that writes a log may print other lines before its
+    first record.
     """
     head = head.removeprefix(_BYTE_ORDER_MARK)
     if _HAR.match(head):
@@ -42,7 +46,8 @@ def detect_format(head: bytes, name: str = "") -> str | None:
     extension = (PurePath(path.stem) if path.suffix in _PACKED else path).suffix
     if extension in _TABLES:
         return "csv"
-    if extension in _LOGS or head.lstrip()[:1] == b"{" or any(map(_is_object, head.splitlines())):
+    begins = head.lstrip()[:1] == b"{" or _LIST.match(head) is not None
+    if extension in _LOGS or begins or any(map(_is_object, head.splitlines())):
         return "ndjson"
     return None
 

@@ -9,7 +9,12 @@ from faultspec.language.line_formats import LINE_FORMATS
 from faultspec.runtime.nodes import child
 from faultspec_conformance.observed.formats.moments import parse_moment
 from faultspec_conformance.observed.formats.record import METHODS, header_fields, parse_status
-from faultspec_conformance.observed.formats.wrapping import Wrapped, look_up, unwrap
+from faultspec_conformance.observed.formats.wrapping import (
+    Wrapped,
+    look_up,
+    read_plain,
+    unwrap,
+)
 
 #: Levels of a value below which records, and parts of a record, are looked for.
 _DEPTH = 5
@@ -19,6 +24,12 @@ _VALUES = 400
 
 #: Steps of a draft: a wrapping inside a wrapping.
 _STEPS = 3
+
+#: The duration of an event in the Elastic Common Schema. No part of a record is in nanoseconds.
+_NANOSECONDS = ("/event/duration", "/event.duration")
+
+#: The tags of lines in Kubernetes: a whole line or its end, and a part of one.
+_LINE_TAGS = frozenset({"F", "P"})
 
 _URL = re.compile(r"(?:[A-Z]{3,7} )?(?:/|https?://)\S*(?: HTTP/\S+)?")
 
@@ -146,8 +157,7 @@ _ROLES: Mapping[str, Role] = {
             "loggroup",
             "tag",
         ),
-        # The tag of a line in Kubernetes is one letter.
-        lambda value: isinstance(value, str) and len(value) > 1,
+        lambda value: _is_text(value) and value not in _LINE_TAGS,
         outside=True,
     ),
     "request.headers": Role(("request/headers", "request_headers", "req_headers"), _is_headers),
@@ -225,6 +235,7 @@ def _find_inside(
     """The ways into texts and lists of objects inside a value at the end of a path."""
     if depth > _DEPTH:
         return
+    value = read_plain(value)
     if isinstance(value, str):
         yield from _find_in_text((*path, pointer), value)
     elif isinstance(value, dict):
@@ -232,7 +243,7 @@ def _find_inside(
             yield from _find_inside(path, child(pointer, str(name)), item, depth + 1)
     elif isinstance(value, list) and value and isinstance(value[0], dict):
         yield (*path, f"{pointer}/*")
-        yield from _find_inside(path, f"{pointer}/*", value[0], depth + 1)
+        yield from _find_inside(path, f"{pointer}/*", value[0], depth)
 
 
 def _draft_along(path: tuple[str, ...], lines: list[object]) -> RecordDraft | None:
@@ -304,7 +315,8 @@ def _find_around(record: Wrapped) -> Iterator[tuple[str, object]]:
 
 def _find_values(pointer: str, value: object, depth: int) -> Iterator[tuple[str, object]]:
     """The values in a record by their pointers, also those of lists of pairs."""
-    yield pointer, look_up(Wrapped(value), "")[1]
+    value = read_plain(value)
+    yield pointer, value
     if depth > _DEPTH:
         return
     items: Iterable[tuple[object, object]] = ()
@@ -320,6 +332,8 @@ def _find_values(pointer: str, value: object, depth: int) -> Iterator[tuple[str,
 def _rank(role: Role, pointer: str) -> int:
     """How likely a pointer is that of a role by its name; 0: not at all."""
     text = pointer.lower()
+    if text.endswith(_NANOSECONDS):
+        return 0
     for number, name in enumerate(role.names):
         if text.endswith(f"/{name}"):
             return len(role.names) - number

@@ -127,7 +127,8 @@ def _key(column: str, types: Mapping[str, str], plan: GroupingPlan) -> str:
     value = quote_column(column)
     key = f"CAST({value} AS VARCHAR)"
     if column == plan.time and types[column] in _TIMES:
-        return f"floor(epoch({value}) / 3600)"
+        hour = f"CAST(floor(epoch({value}) / 3600) AS VARCHAR)"
+        return f"CASE WHEN isfinite({value}) THEN {hour} ELSE '=' || {key} END"
     if column == plan.time and types[column] == "VARCHAR":
         has_hour = f"regexp_full_match({value}, '{_MOMENT}')"
         return f"CASE WHEN {has_hour} THEN left({value}, 13) ELSE '=' || {value} END"

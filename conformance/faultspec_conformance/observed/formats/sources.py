@@ -34,6 +34,17 @@ _VALUE = re.compile(r"(?<==)[^&#]+")
 #: What a pattern of names has.
 _PATTERN = re.compile(r"[*?\[]")
 
+#: The status of an answer in an error of obstore, the library of the large stores.
+_STATUS = re.compile(r"\bstatus(?: code)?: (\d{3})\b")
+
+#: What an error of obstore has where no answer came, and what it means.
+_CAUSES = {
+    "BadScheme": "the store is at `http://`, which AWS_ALLOW_HTTP=true allows",
+    "kind: Connect": "nobody answers at the address of the store",
+    "kind: Timeout": "the store does not answer in time",
+    "BareRedirect": "the store redirects to nowhere, as one of another region does",
+}
+
 
 class ByteSource(NamedTuple):
     """The bytes of a recording. ``size``: how many, if that is known."""
@@ -202,7 +213,21 @@ def _translate_errors() -> Iterator[None]:
             raise error.__cause__ from None
         if isinstance(error, OSError) and error.strerror:
             raise
-        raise OSError(f"the store answers with {type(error).__name__}") from error
+        raise OSError(describe_store_error(error)) from error
+
+
+def describe_store_error(error: Exception) -> str:
+    """The cause of an error of a store, by what its text has of the cause, and never its text."""
+    if isinstance(error, FileNotFoundError):
+        return "the store has no such object"
+    text = str(error)
+    status = _STATUS.search(text)
+    if status is not None:
+        return f"the store answers {status[1]}"
+    for sign, reason in _CAUSES.items():
+        if sign in text:
+            return reason
+    return f"the store answers with {type(error).__name__}"
 
 
 def _find_remote(path: str) -> list[str]:

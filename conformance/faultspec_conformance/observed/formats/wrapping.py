@@ -85,7 +85,7 @@ def look_up(record: Wrapped, pointer: str) -> tuple[bool, object]:
         exists, value = _enter(value, key)
         if not exists:
             return False, None
-    return True, _plain(value)
+    return True, read_plain(value)
 
 
 @lru_cache(maxsize=1024)  # the pointers of a taxonomy, for each of any number of records
@@ -116,7 +116,7 @@ def _take(place: Wrapped | NoRecord, step: str, depth: int) -> Iterator[Wrapped 
         exists, value = _enter(value, key)
         if not exists:
             return
-    yield Wrapped(_plain(value), around)
+    yield Wrapped(read_plain(value), around)
 
 
 def _items(value: object) -> Iterable[object]:
@@ -162,7 +162,7 @@ def _read_text(place: Wrapped | NoRecord, depth: int) -> Wrapped | NoRecord:
 
 def _enter(value: object, key: str) -> tuple[bool, object]:
     """The member of an object, the item of a list, or the value of a key in a list of pairs."""
-    value = _plain(value)
+    value = read_plain(value)
     if isinstance(value, dict):
         return key in value, value.get(key)
     if not isinstance(value, list):
@@ -180,7 +180,7 @@ def is_typed(value: object) -> TypeGuard[dict[str, Any]]:
     return type(value) is dict and len(value) == 1 and not TYPED.isdisjoint(value)
 
 
-def _plain(value: object) -> object:
+def read_plain(value: object) -> object:
     """The content of a value of OpenTelemetry; any other value as it is."""
     while is_typed(value):
         ((name, value),) = value.items()
