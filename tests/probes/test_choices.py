@@ -12,32 +12,40 @@ from support.scripted import ScriptedDriver, answer, http_session
 
 PROPERTIES: Any = SCHEMA["properties"]
 FUELS = {"type": "string", "enum": ["petrol", "gas", "electric"]}
-WITH_FUEL = {**SCHEMA, "properties": {**PROPERTIES, "fuel": FUELS}}
-WRITE = {**OK, "requestBody": {"content": {"application/json": {"schema": WITH_FUEL}}}}
 PATHS: Any = DOCUMENT["paths"]
-FUELLED = {**DOCUMENT, "paths": {**PATHS, "/cars": {"get": OK, "post": WRITE}}}
+
+
+def document(member: str) -> dict[str, object]:
+    """The document of the garage, whose cars have fuels under this name."""
+    schema = {**SCHEMA, "properties": {**PROPERTIES, member: FUELS}}
+    write = {**OK, "requestBody": {"content": {"application/json": {"schema": schema}}}}
+    return {**DOCUMENT, "paths": {**PATHS, "/cars": {"get": OK, "post": write}}}
 
 
 class FuelledGarage(Garage):
     """Cars with a fuel. A habit names the fuel whose cars are stored wrongly."""
 
+    member = "fuel"
+
     def make(self, body: dict[str, Any]) -> Any:
         """Make a car, or two."""
-        made = super().make(body)
-        if body.get("fuel") == "electric" and "electric-hidden" in self.habits:
+        made, fuel = super().make(body), body.get(self.member)
+        if fuel == "electric" and "electric-hidden" in self.habits:
             self.cars.popitem()
-        elif f"{body.get('fuel')}-doubled" in self.habits:
+        elif f"{fuel}-doubled" in self.habits:
             super().make(body)
-        elif f"{body.get('fuel')}-refused" in self.habits:
+        elif f"{fuel}-refused" in self.habits:
             self.cars.popitem()
             return answer(409, {"code": "locked"})
         return made
 
 
-def findings(habit: str) -> tuple[set[tuple[str, str]], ScriptedDriver]:
+def findings(habit: str, member: str = "fuel") -> tuple[set[tuple[str, str]], ScriptedDriver]:
     """Return the clauses and messages of failures, and the driver."""
     config = ServiceConfig(limits=Limits(writes=True))
-    session = http_session(FuelledGarage(habit), TAXONOMY, config, FUELLED)
+    garage = FuelledGarage(habit)
+    garage.member = member
+    session = http_session(garage, TAXONOMY, config, document(member))
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
     session.record_results(accepted_writes.accepted_writes(session))
@@ -54,10 +62,21 @@ def test_a_choice_that_is_stored_twice_is_found(fuel: str) -> None:
     assert "stored 2 of `car`" in message
 
 
-@pytest.mark.parametrize("habit", ["", "electric-hidden", "gas-refused"])
-def test_a_choice_that_is_hidden_or_refused_is_not_blamed(habit: str) -> None:
-    """A choice may hide a resource or be refused; each is created once or twice at most."""
-    found, driver = findings(habit)
+def test_a_choice_that_is_not_stored_is_found() -> None:
+    """A creation of one choice that succeeds and stores nothing fails."""
+    [(clause, message)] = findings("electric-hidden")[0]
+    assert clause == "writes/created"
+    assert "no `car` is stored" in message
+
+
+@pytest.mark.parametrize(
+    ("habit", "member"), [("", "fuel"), ("electric-hidden", "visibility"), ("gas-refused", "fuel")]
+)
+def test_a_choice_that_is_hidden_or_refused_is_not_blamed(habit: str, member: str) -> None:
+    """A state may hide a resource, and a choice may be refused; each is created once or twice at
+    most.
+    """
+    found, driver = findings(habit, member)
     assert found == set()
     created = [one for one in driver.sent if b'"electric"' in one.body and one.method == "POST"]
     assert 1 <= len(created) <= 2

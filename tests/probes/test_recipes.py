@@ -289,6 +289,46 @@ def test_a_refusal_ends_the_wait() -> None:
     assert job_results({}) == {"provoke/code": "failed"}
 
 
+DEVICES = """
+faultspec: 1
+taxonomy: {name: devices, version: 1.0.0, title: Devices, owner: nobody}
+envelopes: {error: {shape: {error: $code}, additional: forbid}}
+surfaces: {api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error}}
+codes:
+  authorization_pending: {summary: Not decided, http: 400, retriable: false}
+  expired_token: {summary: Too late, http: 400, retriable: false}
+"""
+
+LAST = "{request: POST /token, repeat: {until: {/error: expired_token}, seconds: 2}}"
+
+
+@pytest.mark.parametrize("repeated", ["last", "before"])
+@pytest.mark.parametrize("comes", [True, False])
+def test_a_refusal_that_has_another_state_is_repeated(repeated: str, comes: bool) -> None:
+    """A device asks for its token until the answer is another error (RFC 8628, section 3.5)."""
+    polls = 0
+
+    def service(request: Request) -> Response:
+        nonlocal polls
+        polls += 1
+        code = "expired_token" if comes and polls > 3 else "authorization_pending"
+        return answer(400, {"error": code})
+
+    once = "{request: POST /token}" if repeated == "before" else ""
+    first = LAST.replace("}}", "}, status: 400}") if once else LAST
+    recipe = f"  expired_token:\n    steps: [{', '.join(filter(None, (first, once)))}]\n"
+    document, found = source.parse(HEAD + recipe, "conformance.yaml")
+    assert document is not None, found
+    loaded = parse_config(document, {})
+    assert loaded.target is not None, loaded.diagnostics
+    seen = provoke.recipes(http_session(service, DEVICES, loaded.target))
+    outcomes = {item.clause: item.kind for item in seen if isinstance(item, Outcome)}
+    if comes:
+        assert outcomes == {"provoke/state": "passed", "provoke/code": "passed"}
+    else:
+        assert outcomes == {"provoke/state": "failed"}
+
+
 def test_a_wait_has_at_most_so_many_requests() -> None:
     """`at_most` bounds the requests of a wait, whatever the time."""
     few = WAITING.replace("seconds: 1", "at_most: 2")

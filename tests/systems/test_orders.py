@@ -75,10 +75,10 @@ def test_every_clause_but_the_uncheckable_is_exercised(clean: Report) -> None:
 
 
 def test_the_run_costs_few_requests(clean: Report) -> None:
-    """The budget of a run without the sweep, of a service with ten operations; a probe that needs
-    more has to share its requests with another.
+    """The budget of a run without the sweep, of a service with ten operations, each of which gets
+    worthless credentials; a probe that needs more has to share its requests with another.
     """
-    assert clean.result.requests <= 160
+    assert clean.result.requests <= 170
 
 
 @pytest.mark.full

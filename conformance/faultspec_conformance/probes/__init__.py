@@ -27,6 +27,7 @@ from faultspec_conformance.probes import (
     discovery,
     faults,
     filters,
+    forms,
     head,
     idempotency,
     jsonrpc,
@@ -117,6 +118,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
     Probe("malformed-bodies", bodies.malformed_bodies, ("framework/malformed-json",)),
     Probe("invalid-bodies", bodies.invalid_bodies, ("framework/invalid-input", "details/field")),
     Probe("media-types", media.media_types, ("framework/media-type",)),
+    Probe("wrong-forms", forms.wrong_forms, forms.CLAUSES),
     Probe("oversized-bodies", limits.oversized_bodies, ("framework/oversized",)),
     Probe(
         "replays",

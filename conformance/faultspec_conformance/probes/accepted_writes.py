@@ -33,7 +33,7 @@ from faultspec_conformance.probes.effects import (
 from faultspec_conformance.probes.filtered_effects import FilteredEffects, FilteredPage
 from faultspec_conformance.probes.locations import check_location
 from faultspec_conformance.probes.long_texts import find_cut_text, with_long_texts
-from faultspec_conformance.probes.member_updates import MemberUpdates
+from faultspec_conformance.probes.member_updates import STATES, MemberUpdates
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
@@ -113,7 +113,7 @@ def _follow(session: HttpSession, kind: ResourceKind) -> Iterator[Outcome]:
     for name, value in other_choices(session, kind, resource.body):
         chosen = make(session, kind, change=partial(_add_members, {name: value}))
         if isinstance(chosen, CreatedResource):
-            yield from _Lifetime(session, chosen, read).check_creation()
+            yield from _Lifetime(session, chosen, read).check_creation(name)
 
 
 def _add_members(members: Mapping[str, object], body: object) -> object:
@@ -189,14 +189,16 @@ class _Lifetime:
         """The filtered lists that show the resource."""
         return FilteredEffects(self.session, self.resource, self.get, self.settle)
 
-    def check_creation(self) -> Iterator[Outcome]:
-        """Check that the resource is stored once, with its values, if it can be read: a choice such
-        as `state: archived` may hide it.
+    def check_creation(self, member: str) -> Iterator[Outcome]:
+        """Check that the resource, with another choice as a member, is stored once, with its
+        values. A choice such as `state: archived` may hide it.
         """
         state = self.get()
         if state.ok:
             yield from self._check_values(state)
             yield self._check_listed_once(self.list_pages())
+        elif not STATES.search(member):
+            yield self._check_missing(state)
 
     def get(self) -> Observation:
         """Read the resource."""

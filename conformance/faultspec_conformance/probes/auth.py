@@ -40,13 +40,24 @@ _OF_STATE = (404, 409, 410)
 #: Statuses of a refusal for a precondition, or for want of one.
 _OF_CONDITION = (412, 428)
 
-#: Operations that get worthless credentials. One framework reads all credentials; not every
-#: operation asks for them.
-_WORTHLESS = 3
-
 _NONE_PROTECTED = "the OpenAPI document protects no operation that may be called"
 _AS_NOBODY = "without credentials"
+_MADE_UP = "with a made-up token"
 _EMPTY, _OTHER = "with an empty token", "with another scheme"
+_NOT_BASE64 = "with credentials that are not base64"
+_NO_COLON = "with credentials without a password"
+_UNSIGNED = "with a JSON Web Token without a signature"
+_BROKEN = "with a JSON Web Token that breaks off"
+
+#: Credentials that a parser may not survive, by scheme: those of Basic are base64 of a user, a
+#: colon and a password (RFC 7617); a token may be signed by nobody (RFC 7519, section 6).
+_ODD: Mapping[str, Mapping[str, str]] = {
+    "basic": {_NOT_BASE64: "%!x", _NO_COLON: "bm9ib2R5"},
+    "bearer": {
+        _UNSIGNED: "eyJhbGciOiJub25lIn0.eyJzdWIiOiJub2JvZHkifQ.",
+        _BROKEN: "eyJhbGciOiJIUzI1NiJ9.e30",
+    },
+}
 
 _ROLES: tuple[Role, ...] = ("list", "read", "create", "update", "delete")
 
@@ -183,43 +194,74 @@ def _violation(
 
 
 def garbage_credentials(session: HttpSession) -> Iterator[ProbeResult]:
-    """For each method, call one protected operation with three kinds of invalid credentials."""
+    """Call every protected operation with worthless credentials: a made-up token; some with an
+    empty one, with another scheme and with what is hard to read.
+    """
     operations = _protected_operations(session)
     if not operations:
         yield not_exercised(_GARBAGE, _NONE_PROTECTED)
-    for index, operation in enumerate(one_of_each_method(operations)[:_WORTHLESS]):
-        header, scheme = _credentials_header(session)
-        if header is None:
-            yield not_exercised(_GARBAGE, "nothing says in which header credentials travel")
-            return
+        return
+    header, usual = _credentials_header(session)
+    if header is None:
+        yield not_exercised(_GARBAGE, "nothing says in which header credentials travel")
+        return
+    for operation, what in _deal_credentials(operations, usual):
+        scheme = _scheme_of(operation, usual)
+        if scheme is None and what != _MADE_UP:
+            continue
         canary = Canary("secret", f"tok_{session.tokens.hex(16)}")
-        what, value = _worthless_credentials(scheme, canary.value, index)
         spec = ordinary_request(session, operation)
         spec = replace(
             spec,
             identity=_anonymous_caller(session),
-            headers={**spec.headers, header: value},
+            headers={**spec.headers, header: _worthless_credentials(scheme, canary.value, what)},
             canaries=(canary,),
         )
         yield from attempt(_show_garbage(session, operation, spec, what), _GARBAGE)
 
 
+def _deal_credentials(
+    operations: list[ServiceOperation], usual: str | None
+) -> Iterator[tuple[ServiceOperation, str]]:
+    """Yield operations, each with the worthless credentials that it gets."""
+    tokens = iter((_MADE_UP, *_ODD["bearer"]))
+    for operation in operations:
+        is_token = _is_scheme(operation, usual, "bearer")
+        yield operation, next(tokens, _MADE_UP) if is_token else _MADE_UP
+    basic = next((one for one in operations if _is_scheme(one, usual, "basic")), None)
+    if basic is not None:
+        yield from ((basic, what) for what in _ODD["basic"])
+    yield from zip(one_of_each_method(operations), (_EMPTY, _OTHER), strict=False)
+
+
 def _show_garbage(
     session: HttpSession, operation: ServiceOperation, spec: RequestSpec, what: str
 ) -> Iterator[Outcome]:
-    answer = session.call(replace(spec, trigger=what))
+    answer = _call_past_state(session, operation, replace(spec, trigger=what))
     yield _check_401(session, answer, operation, what, clause=_GARBAGE)
 
 
-def _worthless_credentials(scheme: str | None, token: str, index: int) -> tuple[str, str]:
-    """Return credentials that look real, each with a phrase that names it: a made-up token, an
-    empty token, a different scheme.
-    """
-    kinds = [("with a made-up token", _credential(scheme, token))]
-    if scheme is not None:
-        other = "Basic" if scheme.lower() == "bearer" else "Bearer"
-        kinds += [(_EMPTY, scheme), (_OTHER, _credential(other, token))]
-    return kinds[index % len(kinds)]
+def _scheme_of(operation: ServiceOperation, usual: str | None) -> str | None:
+    """Return the scheme of credentials for an operation, in which it may differ from others."""
+    if usual is None or not operation.challenges or usual.lower() in operation.challenges:
+        return usual
+    return next((_SCHEMES[one] for one in operation.challenges if one in _SCHEMES), usual)
+
+
+def _is_scheme(operation: ServiceOperation, usual: str | None, name: str) -> bool:
+    return (_scheme_of(operation, usual) or "").lower() == name
+
+
+def _worthless_credentials(scheme: str | None, token: str, what: str) -> str:
+    """Return credentials that look real. Without a scheme they are a made-up token."""
+    if scheme is None or what == _MADE_UP:
+        return _credential(scheme, token)
+    if what == _EMPTY:
+        return scheme
+    odd = _ODD.get(scheme.lower(), {}).get(what)
+    if odd is not None:
+        return f"{scheme} {odd}"
+    return _credential("Basic" if scheme.lower() == "bearer" else "Bearer", token)
 
 
 def _credentials_header(session: HttpSession) -> tuple[str | None, str | None]:
@@ -332,7 +374,8 @@ def _blames_request(
     400 is for a header that cannot be read (RFC 6750, 3.1). A made-up token can be read, and so can
     none at all.
     """
-    if what in (_EMPTY, _OTHER) or operation.placeholders:
+    is_odd = any(what in odd for odd in _ODD.values())
+    if is_odd or what in (_EMPTY, _OTHER) or operation.placeholders:
         return False
     if operation.method == "GET":
         return True

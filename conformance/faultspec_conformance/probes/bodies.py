@@ -271,6 +271,10 @@ def invalid_bodies(session: HttpSession) -> Iterator[Outcome]:
             if is_checked_first(outcome):
                 break
             asked += 1
+        wrong = sampling.impossible_date(session.source, operation.body.schema, body)
+        if wrong is not None:
+            tried = True
+            yield from _invalid_body(session, operation, wrong, body, mark=mark)
     if not tried:
         yield not_exercised(_INVALID, "no schema of a body rules anything out")
 

@@ -97,6 +97,8 @@ def invalid_queries(session: HttpSession) -> Iterator[ProbeResult]:
         yield check_invalid_input(session, answer, _BROKEN)
     for operation, parameter in _bounded_parameters(session)[:_BOUNDS]:
         yield from attempt(_send_beyond(session, operation, parameter), _INVALID)
+    for operation, parameter in _dates(session)[:_BOUNDS]:
+        yield from attempt(_send_impossible_day(session, operation, parameter), _INVALID)
 
 
 def _broken_query(
@@ -164,6 +166,35 @@ def _send_beyond(
     yield from check_named_input(
         session, answer, wrong, replace(spec, query=required_query(session, operation))
     )
+
+
+def _dates(session: HttpSession) -> list[tuple[ServiceOperation, OperationParameter]]:
+    """Return the query parameters of lists that are dates, each name once."""
+    document = session.description.document
+    found = {
+        parameter.name: (operation, parameter)
+        for operation in reversed(session.description.operations)
+        if operation.method == "GET" and not operation.placeholders
+        for parameter in operation.parameters
+        if parameter.where == "query"
+        and sampling.impossible_day(sampling.only_branch(document, parameter.schema)) is not None
+    }
+    return [*found.values()]
+
+
+def _send_impossible_day(
+    session: HttpSession, operation: ServiceOperation, parameter: OperationParameter
+) -> Iterator[Outcome]:
+    """Send a date that does not exist. A service need not check the format of a text."""
+    schema = sampling.only_branch(session.description.document, parameter.schema)
+    day = sampling.impossible_day(schema)
+    query = {**required_query(session, operation), parameter.name: day}
+    what = f"a {schema['format']} as `{parameter.name}` that does not exist"
+    answer = session.call(RequestSpec("GET", operation.template, query=query, trigger=what))
+    if answer.ok:
+        yield not_exercised(_INVALID, f"{operation.name} accepts {what}")
+    else:
+        yield check_invalid_input(session, answer, what)
 
 
 def searches(session: HttpSession) -> Iterator[ProbeResult]:

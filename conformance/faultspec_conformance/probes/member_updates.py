@@ -32,8 +32,11 @@ from faultspec_conformance.session.resources import CreatedResource, content_typ
 
 _UPDATED, _STALE = "writes/updated", "preconditions/stale"
 
-#: Names of members that show how far an item is.
-_STATES = re.compile(r"stat(e|us)|phase|stage|step|progress", re.IGNORECASE)
+STATES = re.compile(
+    r"stat(e|us)|phase|stage|step|progress|visib|archiv|active|enabled|publish|deleted|draft",
+    re.IGNORECASE,
+)
+"""Names of members that show how far an item is, and who sees it."""
 
 #: Members that are updated alone, and members that are set to null.
 _MEMBERS, _NULLS = 6, 2
@@ -58,7 +61,7 @@ class MemberUpdates:
         """Send the updates; return the last read. ``state``: the read before."""
         bodies: Iterator[Mapping[str, object]] = iter(())
         if self.operation.method == "PATCH":
-            values = self._new_values(state, self._sent_alone())
+            values = self._new_values(state, self._sent_alone(null=False))
             bodies = ({name: value} for name, value in islice(values, _MEMBERS))
         for body in bodies:
             state = yield from self._send(body, state)
@@ -68,7 +71,7 @@ class MemberUpdates:
             state = yield from self._update_beside_optional(state)
             if not state.ok:
                 return state
-        alone = self._sent_alone()
+        alone = self._sent_alone(null=True)
         nullable = (name for name in self._nullable(state) if name not in alone)
         for name in islice(nullable, _NULLS):
             whole = change_body(self.session, self.resource.kind, self.operation)
@@ -124,7 +127,7 @@ class MemberUpdates:
             fixed = is_set_by_service(name) or self._refers(name)
             if not usable or fixed or sampling.is_hidden(self._node(name)):
                 continue
-            if self._is_choice(name) and _STATES.search(name):  # it may go on by itself
+            if self._is_choice(name) and STATES.search(name):  # it may go on by itself
                 continue
             body = change_body(self.session, kind, self.operation)
             fresh = body.get(name) if isinstance(body, dict) else None
@@ -203,12 +206,14 @@ class MemberUpdates:
         """Whether a member refers to another resource, which an update may not change."""
         return referred_kind(self.session, name) is not None
 
-    def _sent_alone(self) -> set[str]:
-        """Return the members that a good update of the run has sent alone."""
+    def _sent_alone(self, *, null: bool) -> set[str]:
+        """Return the members that good updates of the run have sent alone, as null or not."""
         found: set[str] = set()
         for before, write, after in self.recorded:
             body = parse_body(write.exchange.request.body)
-            if isinstance(body, dict) and len(body) == 1 and not may_be_pending(write):
+            if not isinstance(body, dict) or may_be_pending(write):
+                continue
+            if [value is None for value in body.values()] == [null]:
                 outcomes = self._judge(body, before, write, after)
                 if not any(one.kind == "failed" for one in outcomes):
                     found |= body.keys()

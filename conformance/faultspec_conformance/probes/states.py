@@ -38,7 +38,7 @@ class StateMissedError(Exception):
 def await_state(
     session: Session, step: Step, ask: Callable[[], Observation], *, code: str | None
 ) -> Observation:
-    """Ask until the answer has the state of a step, is not a success, or has the code.
+    """Ask until the answer has the state of a step, says that it will not come, or has the code.
 
     ``code``: that of the recipe, if the step is its last. Raises StateMissedError, and Unanswered
     if the run ends before.
@@ -48,8 +48,8 @@ def await_state(
     began, waited, pause = session.driver.elapsed, 0.0, _FIRST
     for turn in range(1, step.at_most + 1):
         answer = ask()
-        is_over = not answer.ok or (code is not None and answer.code == code)
-        if is_over or has_state(step, answer):
+        is_over = code is not None and answer.code == code
+        if is_over or has_state(step, answer) or not _may_come(step, answer):
             return answer
         spent = max(waited, session.driver.elapsed - began)
         if spent >= state.seconds or turn == step.at_most:
@@ -85,6 +85,17 @@ def _asked_wait(answer: Observation) -> float:
     value = answer.header("Retry-After")
     wait = retry_after.parse(value, now=time(), lenient=True) if value is not None else None
     return wait.seconds if wait is not None and wait.seconds is not None else 0.0
+
+
+def _may_come(step: Step, answer: Observation) -> bool:
+    """Whether a state may come after this answer: a success, or a refusal that has another value of
+    its type in its place, such as `authorization_pending` (RFC 8628, section 3.5).
+    """
+    assert step.state is not None, "the step waits for a state"
+    found = ((point(answer.json, at), values) for at, values in step.state.values.items())
+    return answer.ok or all(
+        any(type(value) is type(wanted) for wanted in values) for value, values in found
+    )
 
 
 def _holds(step: Step, pointer: str, answer: Observation) -> bool:

@@ -42,8 +42,8 @@ from faultspec_conformance.session.resources import (
     ResourceKind,
     content_type,
     identifier_of,
-    is_json_write,
     place_path,
+    takes_body,
 )
 
 #: Resources of which each needs the next one. Those of services are rarely more than five; far more
@@ -496,7 +496,7 @@ def ordinary_request(
 ) -> RequestSpec:
     """Return the request of an operation, with a fresh key and a body that it should accept."""
     spec = request_to(session, operation, values)
-    return replace(spec, body=body_for(session, operation)) if is_json_write(operation) else spec
+    return replace(spec, body=body_for(session, operation)) if takes_body(operation) else spec
 
 
 def written_values(

@@ -79,6 +79,7 @@ from faultspec_conformance.session.resources import (
     locate_operation,
 )
 from faultspec_conformance.session.sampling import ValueSource
+from faultspec_conformance.session.sent_secrets import sent_secrets
 from faultspec_conformance.session.upstreams import ScriptedUpstream, UpstreamRequest
 
 #: Seconds. A longer wait for a limit to lift costs more than the answer is worth.
@@ -529,7 +530,7 @@ class HttpSession(Session):
             route=template,
             operation=f"{request.method} {template}" if template is not None else None,
             identity=None if caller.anonymous else caller.name,
-            forbidden=(*self._forbidden_values(caller), *spec.canaries),
+            forbidden=self._forbidden_values(caller, request, spec),
             lacks=frozenset({crashes.CLAUSE} if switched else ()),
             idempotent=self.idempotent_calls.get(f"{request.method} {route}"),
             authenticated=is_authenticated(self.config, self.refused, caller, request),
@@ -661,13 +662,15 @@ class HttpSession(Session):
         if ended is not None and self.observations.ended is None:
             self.observations.record_end(ended, last)
 
-    def _forbidden_values(self, caller: Identity) -> list[Canary]:
-        """The values that must not come back to a caller: its secrets and, by `privacy`, the names
-        of its tenant.
+    def _forbidden_values(
+        self, caller: Identity, request: Request, spec: RequestSpec
+    ) -> tuple[Canary, ...]:
+        """The values that must not come back to a caller: its secrets, those that it sent, those
+        that were planted and, by `privacy`, the names of its tenant.
         """
-        found = [*forbidden_secrets(caller)]
+        found = [*forbidden_secrets(caller), *sent_secrets(request), *spec.canaries]
         privacy = self.taxonomy.privacy
         if privacy is not None and "tenant" in privacy.never_echoed:
             names = self.knowledge.tenants(caller.name) | ({caller.tenant} - {None})
             found += [Canary("tenant", name) for name in sorted(map(str, names))]
-        return found
+        return tuple(dict.fromkeys(found))

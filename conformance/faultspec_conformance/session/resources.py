@@ -297,6 +297,12 @@ def is_form(media_type: str) -> bool:
     return media_type.partition(";")[0].strip().lower() == FORM
 
 
+def takes_body(operation: ServiceOperation) -> bool:
+    """Whether the operation accepts a body that can be made up: JSON, or a form."""
+    types = operation.body.media_types if operation.body is not None else ()
+    return is_json_write(operation) or (operation.writes and any(map(is_form, types)))
+
+
 def is_json_write(operation: ServiceOperation) -> bool:
     """Whether the operation accepts a JSON body."""
     return operation.writes and operation.body is not None and operation.body.json_type is not None

@@ -15,7 +15,8 @@ _ROUTE_BEFORE = Expression(
 """Words before the path of a URL."""
 
 _METHODS_BEFORE = Expression(
-    r"\b(?:methods?|requests?|calls?)\b[^\n.]{0,20} (?:for|to|on|of|at) [\"'`]?$", re.I
+    r"\b(?:methods?\b[^\n.]{0,20} (?:for|to|on|of|at)|(?:requests?|calls?)\b[^\n.]{0,20} (?:for|to|on|of)) [\"'`]?$",
+    re.I,
 )
 
 _REPOSITORY_AFTER = Expression(

@@ -39,6 +39,8 @@ from faultspec_conformance.session.sampling.values import (
 )
 from faultspec_conformance.session.sampling.violations import (
     Violation,
+    impossible_date,
+    impossible_day,
     value_out_of_bounds,
     violations,
 )
@@ -56,6 +58,8 @@ __all__ = [
     "fits_text",
     "free_texts",
     "has_examples",
+    "impossible_date",
+    "impossible_day",
     "invalid_members",
     "is_hidden",
     "is_read_only",

@@ -22,6 +22,10 @@ Body = dict[str, object]
 _FORMATS = frozenset({"uuid", "date", "date-time", "time", "email", "ipv4", "ipv6", "uri"})
 
 
+#: Texts with the form of a date (RFC 3339, section 5.6), of a day that does not exist.
+_DAYS = {"date": "2023-02-30", "date-time": "2023-02-30T12:00:00Z"}
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """A body that a schema forbids.
@@ -102,6 +106,25 @@ def _wrong_format(members: dict[str, Json], body: Body, mark: str) -> Violation 
             what = f"a value of `{name}` that is not a {named}"
             return Violation(what, wrong, name, sure=False)
     return None
+
+
+def impossible_date(source: ValueSource, schema: object, body: object) -> Violation | None:
+    """The body with the 30th of February, at which parsers of dates raise; None without a date."""
+    if not isinstance(body, dict):
+        return None
+    node = merge_all_of(source.document, schema)
+    for name, each in properties_of(node).items():
+        member = only_branch(source.document, each)
+        day = impossible_day(member)
+        if day is not None and not is_read_only(member):
+            what = f"a {member['format']} as `{name}` that does not exist"
+            return Violation(what, {**body, name: day}, name, sure=False)
+    return None
+
+
+def impossible_day(node: Json) -> str | None:
+    """The 30th of February in the form of a schema of dates; None for other schemas."""
+    return None if "enum" in node else _DAYS.get(str(node.get("format")))
 
 
 def value_out_of_bounds(node: Json, mark: str) -> object:

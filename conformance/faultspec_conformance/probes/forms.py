@@ -1,0 +1,99 @@
+"""Forms (`application/x-www-form-urlencoded`) that are wrong, to operations that take no JSON."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.probes.operations import MOST_OPERATIONS, needs_body, needs_members
+from faultspec_conformance.probes.refusals import (
+    CHECKED_FIRST,
+    check_invalid_input,
+    check_refusal,
+    checked_first,
+)
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
+from faultspec_conformance.session.fixtures import body_for, request_to
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, not_exercised
+from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.resources import is_json_write, takes_body
+
+_INVALID, _MEDIA_TYPE = "framework/invalid-input", "framework/media-type"
+
+CLAUSES = (_INVALID, _MEDIA_TYPE)
+"""The clauses about forms."""
+
+#: Escapes that are none (URL Standard, 5.1), empty pairs, and a byte that is not UTF-8.
+_BROKEN = b"%zz=%&&=%ff"
+
+_MARKED = "a form with unknown texts"
+
+
+def wrong_forms(session: HttpSession) -> Iterator[ProbeResult]:
+    """Send each operation that takes a form and no JSON wrong forms."""
+    operations = [
+        operation
+        for operation in session.inventory.operations
+        if takes_body(operation) and not is_json_write(operation)
+    ]
+    for operation in operations[:MOST_OPERATIONS]:
+        for send in (_send_broken, _send_as_text, _send_marked, _leave_out):
+            yield from attempt(map(partial(send, session), [operation]), *CLAUSES)
+
+
+def _send_broken(session: HttpSession, operation: ServiceOperation) -> Outcome:
+    """Send escapes that cannot be read. A parser may read them all the same (URL Standard, 5.1)."""
+    what = "a form with broken escapes"
+    answer = session.call(replace(request_to(session, operation), raw=_BROKEN, trigger=what))
+    if answer.ok and not needs_members(session, operation):
+        return not_exercised(_INVALID, f"{operation.name} accepts {what}")
+    return check_invalid_input(session, answer, what)
+
+
+def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
+    """Send a form as text. A service may read it all the same."""
+    what = "a form sent as text/plain"
+    spec = replace(request_to(session, operation), content_type="text/plain", trigger=what)
+    answer = session.call(replace(spec, raw=b"a=b"))
+    if answer.status in CHECKED_FIRST:
+        return checked_first(_MEDIA_TYPE, answer)
+    if answer.ok and not needs_body(session, operation):
+        return not_exercised(_MEDIA_TYPE, f"{operation.name} accepts {what}")
+    return check_refusal(_MEDIA_TYPE, answer, what)
+
+
+def _send_marked(session: HttpSession, operation: ServiceOperation) -> Outcome:
+    """Send canaries as the texts of a form: a refusal must not repeat them."""
+    assert operation.body is not None, "it takes a form"
+    mark = session.canary("value")
+    body = body_for(session, operation)
+    free = sampling.free_texts(session.description.document, operation.body.schema)
+    if not isinstance(body, dict) or not free & body.keys():
+        return not_exercised(_INVALID, f"no form of {operation.name} has a free text")
+    marked = {name: mark.value if name in free else value for name, value in body.items()}
+    spec = replace(request_to(session, operation), canaries=(mark,), trigger=_MARKED)
+    return _accept(session.call(replace(spec, body=marked)), operation)
+
+
+def _accept(answer: Observation, operation: ServiceOperation) -> Outcome:
+    if answer.ok:
+        return not_exercised(_INVALID, f"{operation.name} accepts {_MARKED}")
+    return check_refusal(_INVALID, answer, _MARKED)
+
+
+def _leave_out(session: HttpSession, operation: ServiceOperation) -> Outcome:
+    """Leave out a field that the document requires."""
+    assert operation.body is not None, "it takes a form"
+    mark = session.canary("value")
+    body = body_for(session, operation)
+    found = sampling.violations(session.source, operation.body.schema, body, mark.value)
+    # The other violations need types, and a field of a form is a text.
+    wrong = next(
+        (one for one in found if isinstance(one.body, dict) and one.member not in one.body), None
+    )
+    if wrong is None:
+        return not_exercised(_INVALID, f"no field of the form of {operation.name} is required")
+    spec = replace(request_to(session, operation), body=wrong.body, trigger=wrong.what)
+    return check_invalid_input(session, session.call(spec), wrong.what)
