@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from faultspec_conformance.observed.audit import AuditOptions, Engine, audit
 from faultspec_conformance.observed.formats import read_sample
@@ -18,6 +21,7 @@ from faultspec_conformance.observed.formats.parquet import (
     open_duckdb,
     parquet_rows,
 )
+from faultspec_conformance.observed.formats.parquet_footer import BrokenFooter, count_elements
 from faultspec_conformance.observed.formats.record import NotARecording
 from faultspec_conformance.observed.formats.tables import UnreadableRow, csv_rows
 from faultspec_conformance.reports.data import json as write_json
@@ -105,23 +109,75 @@ def test_a_footer_that_takes_the_memory_is_not_read(
         list(parquet_rows(str(path), {"code"}))
 
 
-def test_a_schema_that_is_written_otherwise_is_read_if_it_is_small(tmp_path: Path) -> None:
-    """The number of columns stands at the beginning of the footer; else its bytes are bounded."""
+def varint(number: int) -> bytes:
+    """A number of Thrift's compact protocol."""
+    return (b"" if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)) + (
+        bytes([number]) if number < 128 else b""
+    )
+
+
+def write_footer(path: Path, *parts: bytes) -> None:
+    """Write a file that is nothing but a footer."""
+    footer = b"".join(parts)
+    path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+
+
+#: The version; a schema of its root and of one column; no rows; and the end.
+_VERSION, _SCHEMA, _ROWS, _END = (
+    b"\x15\x02",
+    b"\x19\x2c\x48\x01r\x15\x02\x00\x15\x0c\x25\x02\x18\x01a\x00",
+    b"\x16\x00",
+    b"\x00",
+)
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        # The schema stands twice, and DuckDB takes the second one.
+        (
+            (_VERSION, _SCHEMA, b"\x09\x04\xfc", varint(20_000), b"\x48\x01r\x00" * 20_000, _END),
+            "more than 10,000 columns",
+        ),
+        # A group of rows with many pieces of columns
+        (
+            (
+                *(_VERSION, _SCHEMA, _ROWS, b"\x19\x1c\x19\xfc", varint(300_000)),
+                *(b"\x26\x00\x00" * 300_000, b"\x16\x00\x16\x00\x00", _END),
+            ),
+            "its footer is too large",
+        ),
+        ((_VERSION, b"\x19\xfc", varint(10**9), b"\x00" * 100_000), "its footer cannot be read"),
+        ((b"\x1c" * 100_000,), "its footer cannot be read"),
+        ((b"\x15" + b"\xff" * 100_000,), "its footer cannot be read"),
+    ],
+)
+def test_the_structures_of_a_footer_are_counted(
+    parts: tuple[bytes, ...], reason: str, tmp_path: Path
+) -> None:
+    """Whatever its fields are, DuckDB gets no footer that it would lay out in hundreds of
+    megabytes.
+    """
     path = tmp_path / "rows.parquet"
-    for name, is_read in (("n" * 400_000, True), ("n" * 600_000, False)):
-        write_schema(path, **{name: pa.string()})
-        content = path.read_bytes()
-        begin = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-        assert content[begin : begin + 3] == b"\x15\x04\x19"
-        # The version as a longer number
-        length = int.from_bytes(content[-8:-4], "little") + 1
-        changed = content[: begin + 1] + b"\x84\x00" + content[begin + 2 : -8]
-        path.write_bytes(changed + length.to_bytes(4, "little") + b"PAR1")
-        if is_read:
-            assert len([*parquet_rows(str(path), {"url"})]) == 1
-        else:
-            with pytest.raises(NotARecording, match="footer"):
-                list(parquet_rows(str(path), {"url"}))
+    write_footer(path, *parts)
+    with pytest.raises(NotARecording, match=reason):
+        list(parquet_rows(str(path), {"a"}))
+
+
+@given(st.binary(max_size=300))
+def test_any_footer_is_counted_or_broken(footer: bytes) -> None:
+    """The count ends, whatever the bytes are."""
+    with suppress(BrokenFooter):
+        assert all(count >= 0 for count in count_elements(footer).values())
+
+
+def test_a_column_whose_name_is_not_utf8_is_named_as_the_reason(tmp_path: Path) -> None:
+    """The rest of an audit goes on."""
+    path = tmp_path / "rows.parquet"
+    write_schema(path, nn=pa.string())
+    path.write_bytes(path.read_bytes().replace(b"nn", b"\xff\xfe"))
+    with pytest.raises(NotARecording, match="not UTF-8"):
+        list(parquet_rows(str(path), {"url"}))
 
 
 @pytest.mark.parametrize("members", [700, 901, 3_000])

@@ -164,6 +164,37 @@ def test_an_alert_fires_when_it_should(name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@needs_promtool
+def test_a_text_with_braces_is_no_template(tmp_path: Path) -> None:
+    """Labels and annotations are templates of Go, and a text of the taxonomy comes out of them as
+    it is.
+    """
+    braces, known = "{{ nope }} {{ $value }}", taxonomy(WATCHED)
+    telemetry = known.telemetry
+    assert telemetry is not None
+    alerts = {
+        name: alert._replace(severity=braces, when=f"{braces} {alert.when}")
+        for name, alert in telemetry.alerts.items()
+    }
+    codes = {
+        name: code._replace(support=code.support._replace(owner=braces))
+        for name, code in known.codes.items()
+    }
+    changed = known._replace(codes=codes, telemetry=telemetry._replace(alerts=alerts))
+    (tmp_path / "alerts.yaml").write_text(compiled(changed)["prometheus/alerts.yaml"])
+    done = promtool(tmp_path, "check", "rules", "alerts.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = {
+        value.replace('{{ "{{" }}', "{{")
+        for rule in rules(changed).values()
+        for value in rule["labels"].values()
+    }
+    assert braces in shown
+    assert not any(
+        value == braces for rule in rules(changed).values() for value in rule["labels"].values()
+    )
+
+
 def test_each_alert_leads_to_its_runbook() -> None:
     """A stub is there for every alert, with its steps, and the alert's link ends in the stub's
     name.

@@ -404,6 +404,7 @@ def every_taxonomy() -> Mapping[str, Taxonomy]:
     found["formats"] = load(str(ROOT / "tests/taxonomies/formats.yaml")).taxonomy
     found["listed"] = load(str(ROOT / "tests/fixtures/wire_forms/listed.yaml")).taxonomy
     found["placed"] = load(str(ROOT / "tests/fixtures/wire_forms/placed.yaml")).taxonomy
+    found["aria2"] = load(str(ROOT / "examples/aria2/taxonomy.yaml")).taxonomy
     found["registry"] = load(str(ROOT / "examples/registry/taxonomy.yaml")).taxonomy
     found["form_lists"] = read(FORM_LISTS, "form_lists.yaml").taxonomy
     found["shop"] = shop()
@@ -1358,6 +1359,9 @@ STRANGE: tuple[Any, ...] = (
     *(
         '{"code": true}',
         '{"code": {}}',
+        '{"code": {"toString": 1}}',
+        '{"code": ["x", {"toString": null, "valueOf": null}]}',
+        '{"code": ' + "[" * 900 + "]" * 900 + "}",
         '{"error": "x", "error": "y"}',
         '{"details": [{"a": 1}], "code": "x"}',
     ),

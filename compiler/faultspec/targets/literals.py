@@ -161,9 +161,11 @@ def _no_literal(value: object, language: str) -> TypeError:
 
 @cache  # a name stands in many files
 def key(name: str | int) -> str:
-    """A name as the key of an object; ``__proto__`` would set the prototype, so it is computed."""
+    """A name as the key of an object. ``__proto__``, which would set the prototype, and a negative
+    number, which is no name, are computed.
+    """
     if isinstance(name, int):
-        return str(name)
+        return str(name) if name >= 0 else f"[{name}]"
     if name == "__proto__":
         return '["__proto__"]'
     plain = name.isascii() and name.replace("$", "_").isidentifier()

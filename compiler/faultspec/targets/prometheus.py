@@ -113,9 +113,12 @@ def _rule(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> AlertRule |
         expression=expression,
         lasting=() if alert.lasting is None else (_duration(alert.lasting),),
         labels=(
-            Label("severity", alert.severity),
+            Label("severity", _escape_template(alert.severity)),
             Label("taxonomy", taxonomy.name),
-            *(Label("owner", owner) for owner in _only_value(owners or {taxonomy.owner})),
+            *(
+                Label("owner", _escape_template(owner))
+                for owner in _only_value(owners or {taxonomy.owner})
+            ),
         ),
         annotations=(
             Label("summary", _escape_template(visible(alert.when))),
@@ -134,7 +137,9 @@ def _rule(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> AlertRule |
 
 
 def _escape_template(text: str) -> str:
-    """The text as a template of Prometheus that comes to it: annotations are templates of Go."""
+    """The text as a template of Prometheus that comes to it: labels and annotations are templates
+    of Go.
+    """
     return text.replace("{{", '{{ "{{" }}')
 
 

@@ -52,6 +52,9 @@ _MENDED_BY_CODE = ("code/", "service/", "framework/", "document/")
 #: client library grows with their square.
 _FIELDS = 2_000
 
+#: Fields that frame the body, which the client library writes itself.
+_FRAMING = frozenset({"content-length", "transfer-encoding"})
+
 #: Sends the request of an exchange as its caller, and returns the exchange with its answer.
 Send = Callable[[Exchange], Exchange | NoAnswer]
 
@@ -305,6 +308,8 @@ def _rebuild_request(request: Request, values: Mapping[str, str]) -> Request:
 
 def _rebuild_headers(headers: Headers, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name, value in headers:
+        if name.lower() in _FRAMING:
+            continue
         if name == "…":
             raise CannotReplay(f"the report leaves out {value.partition(',')[0]}")
         if len(value) > LONGEST:

@@ -13,10 +13,17 @@ from faultspec_conformance.session.fault_switches import STANDARD
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.keys import accepts_key, new_key
 from faultspec_conformance.session.observation import list_items
-from faultspec_conformance.session.resources import ResourceKind, refers_to
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    ResourceKind,
+    refers_to,
+)
 
 #: Names of headers whose value is a credential, which an example cannot be.
 CREDENTIAL = re.compile(r"auth|token|secret|signature|key|session", re.IGNORECASE)
+
+#: Ids that are made up for one that no resource has.
+_DRAWS = 8
 
 
 def values_for(session: HttpSession, operation: ServiceOperation) -> dict[str, object]:
@@ -139,11 +146,18 @@ def absent_value(session: HttpSession, operation: ServiceOperation, name: str) -
     for resource in session.knowledge.created.values():
         item = resource.kind.item
         if item is not None and operation.template.startswith(item.rpartition("/")[0]):
-            return sampling.other_identifier(session.source, resource.id)
+            return _other_id(session, resource)
     parameter = operation.parameter(name, "path")
     if parameter is None:
         return session.tokens.hex(8)
     return sampling.other_identifier(session.source, _example(session, parameter))
+
+
+def _other_id(session: HttpSession, resource: CreatedResource) -> object:
+    """Return an id like that of a resource, which no created one has: a short one may by chance."""
+    known = {str(one.id) for one in session.knowledge.created.values()}
+    found = (sampling.other_identifier(session.source, resource.id) for _ in range(_DRAWS))
+    return next((id for id in found if str(id) not in known), session.tokens.hex(8))
 
 
 def readable_operation(session: HttpSession) -> ServiceOperation | None:

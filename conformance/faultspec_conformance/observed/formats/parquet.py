@@ -1,7 +1,6 @@
 """Rows of Parquet, by DuckDB, which measures each row before it becomes objects of Python."""
 
 import glob
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from faultspec.source import MAX_NODES
+from faultspec_conformance.observed.formats.parquet_footer import (
+    SCHEMA,
+    BrokenFooter,
+    count_elements,
+)
 from faultspec_conformance.observed.formats.record import NotARecording, install
 from faultspec_conformance.observed.formats.sources import (
     file_system,
@@ -40,12 +44,13 @@ _VALUE = LARGEST // MAX_NODES + 1
 #: Bytes of a row that is not read.
 _BEYOND = 2 * LARGEST
 
-#: Bytes of the largest footer, and of one whose schema is not counted before: DuckDB takes twenty
-#: times its bytes, and eighty times those of a schema.
-_FOOTER, _SMALL_FOOTER = 8 * 1024 * 1024, 1024 * 1024
+#: Bytes of the largest footer, of which DuckDB takes twenty times as many, and of one whose
+#: structures cannot be counted before.
+_FOOTER, _BROKEN_FOOTER = 8 * 1024 * 1024, 64 * 1024
 
-#: The most columns and members of objects in a file, and the bytes in which their number stands.
-_ELEMENTS, _SCHEMA = 10_000, 16
+#: The most columns and members of objects in a file, and the most structures of one kind in a
+#: footer, such as the pieces of columns: DuckDB takes up to 780 bytes for each.
+_ELEMENTS, _STRUCTURES = 10_000, 250_000
 
 #: Bytes behind the footer: its length, and the mark of the format.
 _TRAILER = 8
@@ -203,8 +208,11 @@ def describe_table(database: Any, path: str, wanted: Collection[str] | None) -> 
     name = glob.escape(path)  # DuckDB takes other names for patterns
     # Folders named `status=404` must not replace columns.
     query = "SELECT * FROM read_parquet(?, hive_partitioning = false)"
-    found = database.sql(query, params=[name])
-    known = dict(zip(found.columns, found.types, strict=True))
+    try:
+        found = database.sql(query, params=[name])
+        known = dict(zip(found.columns, found.types, strict=True))
+    except RuntimeError as error:  # of the binding of DuckDB to Python
+        raise NotARecording("the name of a column is not UTF-8") from error
     columns = tuple(column for column in known if wanted is None or column in wanted)
     if len(columns) > _TERMS:
         raise NotARecording(f"it has more than {_TERMS} columns")
@@ -221,28 +229,20 @@ def _check_footer(path: str) -> None:
         length = int.from_bytes(read(_TRAILER)[:4], "little")
     if not length < size - _TRAILER:  # DuckDB refuses it
         return
-    with open_range(path, size - _TRAILER - length) as read:
-        elements = _count_elements(read(_SCHEMA))
-    if length > (_SMALL_FOOTER if elements is None else _FOOTER):
+    if length > _FOOTER:
         raise NotARecording("its footer is too large")
-    if elements is not None and elements > _ELEMENTS:
+    with open_range(path, size - _TRAILER - length) as read:
+        footer = read(length)
+    try:
+        found = count_elements(footer)
+    except BrokenFooter:
+        if length > _BROKEN_FOOTER:
+            raise NotARecording("its footer cannot be read") from None
+        return
+    if found.get(SCHEMA, 0) > _ELEMENTS:
         raise NotARecording(f"it has more than {_ELEMENTS:,} columns")
-
-
-def _count_elements(footer: bytes) -> int | None:
-    """The columns and members of objects, by the beginning of a footer (Thrift's compact protocol:
-    a version, then the list of the schema); None if it begins otherwise.
-    """
-    found = re.match(
-        rb"\x15[\x00-\x7f]\x19(?:([\x0c-\xec])|\xfc([\x80-\xff]{0,4}[\x00-\x7f]))", footer
-    )
-    if found is None:
-        return None
-    short: bytes | None = found[1]
-    if short is not None:
-        return short[0] >> 4
-    long: bytes = found[2]
-    return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(long))
+    if max(found.values(), default=0) > _STRUCTURES:
+        raise NotARecording("its footer is too large")
 
 
 def quote_column(name: str) -> str:

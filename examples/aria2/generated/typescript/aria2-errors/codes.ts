@@ -49,13 +49,13 @@ export type Wire = string | number;
 // prettier-ignore
 export type CodeValue = keyof {
   /** The body is not JSON. */
-  -32700: never;
+  [-32700]: never;
   /** It is JSON, and no request. */
-  -32600: never;
+  [-32600]: never;
   /** There is no such method. */
-  -32601: never;
+  [-32601]: never;
   /** The parameters do not fit. */
-  -32602: never;
+  [-32602]: never;
   /** The call failed; the message says why. */
   1: never;
 };
