@@ -165,7 +165,7 @@ def test_an_alert_fires_when_it_should(name: str, tmp_path: Path) -> None:
 
 
 @needs_promtool
-def test_a_text_with_braces_is_no_template(tmp_path: Path) -> None:
+def test_braces_in_a_text_are_shown(tmp_path: Path) -> None:
     """Labels and annotations are templates of Go, and a text of the taxonomy comes out of them as
     it is.
     """

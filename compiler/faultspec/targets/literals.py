@@ -162,7 +162,7 @@ def _no_literal(value: object, language: str) -> TypeError:
 @cache  # a name stands in many files
 def key(name: str | int) -> str:
     """A name as the key of an object. ``__proto__``, which would set the prototype, and a negative
-    number, which is no name, are computed.
+    number, which is not a name, are computed.
     """
     if isinstance(name, int):
         return str(name) if name >= 0 else f"[{name}]"

@@ -31,7 +31,7 @@ def count_elements(footer: bytes) -> Mapping[Path, int]:
     """The structures in each list of a footer, by the numbers of the fields that lead to it. A
     field that stands twice counts twice. Raises BrokenFooter.
     """
-    reader = _Reader(footer)
+    reader = _FooterReader(footer)
     try:
         reader.skip_struct(())
     except IndexError as error:
@@ -39,7 +39,7 @@ def count_elements(footer: bytes) -> Mapping[Path, int]:
     return reader.found
 
 
-class _Reader:
+class _FooterReader:
     """Skips the values of a footer, and counts."""
 
     def __init__(self, data: bytes) -> None:
