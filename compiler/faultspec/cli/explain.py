@@ -3,6 +3,7 @@
 import click
 
 from faultspec.cli.explanations import load_explanations
+from faultspec.diagnostics.formats.escaping import escape_line, visible_lines
 from faultspec.language.grammar import closest
 from faultspec.project import FILE
 
@@ -32,9 +33,9 @@ def command(name: str, path: str | None) -> int:
     explanations = load_explanations(path)
     found = explanations.find(name)
     if found:
-        click.echo("\n\n".join(found))
+        click.echo("\n".join(visible_lines("\n\n".join(found))))
         return 0
-    click.echo(f"`{name}` is unknown", err=True)
+    click.echo(f"`{escape_line(name)}` is unknown", err=True)
     hint = closest(name, explanations.names())
     if hint:
         click.echo(f"  hint: {hint}", err=True)

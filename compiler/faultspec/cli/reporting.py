@@ -12,6 +12,7 @@ import click
 
 from faultspec.cli.interruption import INTERRUPTED, LONGEST_COMPUTING, limit_computing
 from faultspec.cli.secrets import bypass_masks, mask_report
+from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.diagnostics.printers import text
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ class Refused(Exception):
 
 def print_error(code: str, message: str, hint: str | None = None) -> None:
     """Print an error of the command line on standard error."""
-    click.echo(f"error[{code}]: {message}" + (f"\n  = hint: {hint}" if hint else ""), err=True)
+    shown = f"error[{code}]: {escape_line(message)}"
+    click.echo(shown + (f"\n  = hint: {escape_line(hint)}" if hint else ""), err=True)
 
 
 def print_diagnostics(diagnostics: Iterable["Diagnostic"], sources: Mapping[str, str]) -> None:

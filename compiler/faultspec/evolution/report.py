@@ -405,7 +405,7 @@ _MOST_PLACES = 4
 
 def _some(places: Sequence[str]) -> str:
     more = " …" if len(places) > _MOST_PLACES else ""
-    return ", ".join(f"`{place}`" for place in places[:_MOST_PLACES]) + more
+    return ", ".join(map(_code, places[:_MOST_PLACES])) + more
 
 
 def as_migration_guide(report: EvolutionReport) -> str:

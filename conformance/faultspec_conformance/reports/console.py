@@ -5,7 +5,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from faultspec.diagnostics.formats.escaping import escape_line
+from faultspec.diagnostics.formats.escaping import escape_line, visible_lines
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.reports import curl
 from faultspec_conformance.reports.chart import activity_lines
@@ -77,7 +77,8 @@ def text(report: Report, *, colour: bool = False) -> str:
     wide = max((len(address) for address in result.clauses), default=0)
     coverage = _coverage(report)
     out = [
-        findings_text(report, colour=colour) + f"{result.target} judged by {result.taxonomy}",
+        findings_text(report, colour=colour)
+        + escape_line(f"{result.target} judged by {result.taxonomy}"),
         "",
         *coverage,
         *([""] if coverage else []),
@@ -100,7 +101,8 @@ def findings_text(report: Report, *, colour: bool = False) -> str:
     for (clause, _), count in counts.items():
         if count > _FULL_FINDINGS:
             more = count - _FULL_FINDINGS
-            out += [f"… and {more} more of {clause}; the JSON and HTML reports have them all", ""]
+            line = f"… and {more} more of {clause}; the JSON and HTML reports have them all"
+            out += [escape_line(line), ""]
     return "".join(f"{line}\n" for line in out)
 
 
@@ -159,9 +161,9 @@ def _clauses(result: Result, wide: int, colour: bool) -> Iterator[str]:
         found = remedies.get(clause.address)
         if found is not None and found not in shown:
             shown.add(found)
-            yield f"{'':13}    enable it in {found}"
+            yield f"{'':13}    enable it in {escape_line(str(found))}"
     word = _paint(f"{WORDS['not_checkable']:13}", "not_checkable", colour)
-    yield from (f"{word}  {line}" for line in transport_lines(result.clauses))
+    yield from (f"{word}  {escape_line(line)}" for line in transport_lines(result.clauses))
 
 
 def steps_text(report: Report) -> list[str]:
@@ -188,7 +190,7 @@ def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
     else:
         reasons.append(clause.reason)
     details = _wrap(escape_line("; ".join(reasons)), 13 + 2 + wide + 2)
-    return f"{word}  {clause.address:{wide}}  {details}".rstrip()
+    return f"{word}  {escape_line(clause.address):{wide}}  {details}".rstrip()
 
 
 def _coverage(report: Report) -> list[str]:
@@ -200,9 +202,10 @@ def _coverage(report: Report) -> list[str]:
         if coverage.observed:
             statuses = ", ".join(map(str, coverage.statuses))
             times = "once" if coverage.count == 1 else f"{coverage.count} times"
-            out.append(f"  {code:{wide}}  {statuses}  ({times})")
+            out.append(f"  {escape_line(code):{wide}}  {statuses}  ({times})")
         else:
-            out.append(f"  {code:{wide}}  not observed: {escape_line(coverage.reason or '')}")
+            reason = escape_line(coverage.reason or "")
+            out.append(f"  {escape_line(code):{wide}}  not observed: {reason}")
     return out
 
 
@@ -211,7 +214,7 @@ def _finding(report: Report, reported: ReportedFinding, colour: bool) -> list[st
     word = _paint(standing, STATES[standing], colour)
     statements = f" [{', '.join(finding.statements)}]" if finding.statements else ""
     times = f" ({reported.count} times)" if reported.count > 1 else ""
-    out = [f"{word}: {finding.clause}{statements}{times}"]
+    out = [f"{word}: {escape_line(f'{finding.clause}{statements}')}{times}"]
     place = " ".join(filter(None, (finding.operation, str(finding.status or ""), finding.code)))
     if place:
         out.append(f"  {escape_line(place)}")
@@ -314,7 +317,7 @@ def _wrap(text: str, indent: int) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return f"\n{'':{indent}}".join(lines)
+    return f"\n{'':{indent}}".join(visible_lines("\n".join(lines)))
 
 
 def _shorten(text: str, most: int) -> str:

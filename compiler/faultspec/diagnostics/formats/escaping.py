@@ -25,8 +25,11 @@ def escape_line(text: str) -> str:
 
 
 def visible_lines(text: str) -> list[str]:
-    """The lines of `text`, each made visible."""
-    return [escape_line(line) for line in re.split(r"\r\n|\r|\n", text)]
+    """The lines of `text`, each made visible. One that begins as a workflow command of GitHub
+    Actions does, behind blanks too, begins with a backslash.
+    """
+    lines = re.split(r"\r\n|\r|\n", text)
+    return [re.sub(r"^\s*(?=::)", r"\\", escape_line(line)) for line in lines]
 
 
 def as_json(value: object) -> str:
