@@ -375,6 +375,14 @@ def test_a_token_endpoint_elsewhere_is_not_drafted() -> None:
     assert "login" not in yaml.safe_load(text)["identities"]["first"]
 
 
+def test_a_text_of_the_document_writes_no_line_of_its_own() -> None:
+    """The document is foreign, and the file starts programs."""
+    flow = {"tokenUrl": "token\nclient: {command: [touch, x]}\n# ", "scopes": {}}
+    schemes = {"type": "oauth2", "flows": {"clientCredentials": flow}}
+    text = drafted({"/notes": {"post": described({}, "200")}}, schemes=schemes)
+    assert "client" not in yaml.safe_load(text)
+
+
 def test_an_update_has_a_member() -> None:
     """A PATCH whose members are all optional changes one that may be written."""
     paths = things({"sku": TEXT})

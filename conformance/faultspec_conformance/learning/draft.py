@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.importers import Data, Decision, ImportedTaxonomy, NotImportable
 from faultspec.importers.openapi import read as read_openapi
 from faultspec.importers.validate import drop_invalid
@@ -131,7 +132,8 @@ def write_draft(
         *_decisions(imported.decisions),
     ]
     text = _comment(write_yaml(imported.data), _evidence(imported, answers))
-    return f"# yaml-language-server: $schema={schema}\n" + "\n".join(head) + "\n" + text
+    lines = (f"# yaml-language-server: $schema={schema}", *map(escape_line, head))
+    return "".join(f"{line}\n" for line in lines) + text
 
 
 def _decisions(decisions: Sequence[Decision]) -> Iterator[str]:

@@ -6,6 +6,7 @@ What can be inferred is written. Comments name what is missing.
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
+from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.language.model import Taxonomy
 from faultspec.openapi.service import Description, Scheme, ServiceOperation
 from faultspec_conformance.run.draft_failures import draft_recipes, draft_upstreams
@@ -65,7 +66,8 @@ def draft(
         "",
         "# waivers: waivers.yaml   # known failures, each with clause, reason, owner and expires",
     ]
-    return "\n".join(out) + "\n"
+    # A text of the document in a comment must not end its line.
+    return "".join(f"{escape_line(line)}\n" for line in out)
 
 
 def _paths(description: Description) -> Iterator[str]:
