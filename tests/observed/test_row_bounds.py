@@ -21,7 +21,11 @@ from faultspec_conformance.observed.formats.parquet import (
     open_duckdb,
     parquet_rows,
 )
-from faultspec_conformance.observed.formats.parquet_footer import BrokenFooter, count_elements
+from faultspec_conformance.observed.formats.parquet_footer import (
+    SCHEMA,
+    BrokenFooter,
+    count_elements,
+)
 from faultspec_conformance.observed.formats.record import NotARecording
 from faultspec_conformance.observed.formats.tables import UnreadableRow, csv_rows
 from faultspec_conformance.reports.data import json as write_json
@@ -162,6 +166,21 @@ def test_the_structures_of_a_footer_are_counted(
     write_footer(path, *parts)
     with pytest.raises(NotARecording, match=reason):
         list(parquet_rows(str(path), {"a"}))
+
+
+def test_the_pieces_of_columns_of_a_file_are_counted(tmp_path: Path) -> None:
+    """As many as the library that wrote it says, whatever its columns are called."""
+    path = tmp_path / "rows.parquet"
+    names = ("url", "kind", "key", "level", "user_agent", "k", "method", "schema")
+    table = pa.table({name: ["x", "y", "z"] * 30 for name in names} | {"parts": [[1, 2]] * 90})
+    pq.write_table(table, path, row_group_size=1)
+    content = path.read_bytes()
+    length = int.from_bytes(content[-8:-4], "little")
+    found = count_elements(content[-8 - length : -8])
+    meta = pq.read_metadata(path)
+    assert found[4,] == meta.num_row_groups
+    assert found[4, 1] == meta.num_row_groups * meta.num_columns
+    assert found[SCHEMA] == len(names) + 4
 
 
 @given(st.binary(max_size=300))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from copy import deepcopy
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -146,12 +147,17 @@ def run(
     *,
     create: dict[str, Any] | None = None,
     document: Mapping[str, Any] = DOCUMENT,
+    update: Mapping[str, Any] = MappingProxyType(
+        {"owner": "later ${unique}", "note": "later ${unique}"}
+    ),
 ) -> HttpSession:
     """Return the session after the probes of accepted writes."""
-    update = {"owner": "later ${unique}", "note": "later ${unique}"}
     call = ConfiguredCall("POST", "/cars", body=NEW if create is None else create)
     kind = ResourceConfig(
-        "car", create=call, id="/id", update=ConfiguredCall("PATCH", "/cars/{id}", body=update)
+        "car",
+        create=call,
+        id="/id",
+        update=ConfiguredCall("PATCH", "/cars/{id}", body=dict(update)),
     )
     config = ServiceConfig(resources={"car": kind}, limits=Limits(writes=True))
     session = http_session(Garage(sin), TAXONOMY, config, document)
@@ -159,6 +165,13 @@ def run(
     session.record_results(resources.fixtures(session))
     session.record_results(accepted_writes.accepted_writes(session))
     return session
+
+
+def test_a_member_that_was_updated_alone_is_set_to_null() -> None:
+    """The configured update has one member, which may be null."""
+    session = run("null-crashes", update={"note": "later ${unique}"})
+    sent = [json.loads(one.exchange.request.body or b"null") for one in session.knowledge.exchanges]
+    assert {"note": None} in sent
 
 
 def judged(sin: str, *, create: dict[str, Any] | None = None) -> tuple[set[str], set[str]]:

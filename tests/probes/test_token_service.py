@@ -4,6 +4,7 @@ Each test states a law about credentials and forms.
 
 import base64
 import binascii
+import json
 from dataclasses import replace
 from urllib.parse import parse_qs
 
@@ -82,7 +83,7 @@ class Tokens:
         headers = {name.lower(): value for name, value in request.headers}
         scheme, _, credential = headers.get("authorization", "").partition(" ")
         if request.target != "/token":
-            open_to_all = self.habit == f"open {request.target}" and len(credential) > 20
+            open_to_all = self.habit == f"open {request.target}" and credential.startswith("tok_")
             if scheme == "Bearer" and (credential == TOKEN or open_to_all):
                 return answer(200, [])
             unsigned = self.habit == "unsigned" and credential.startswith("eyJhbGciOiJub25lIn0.")
@@ -183,6 +184,16 @@ def test_wrong_forms_are_sent(habit: str, clause: str) -> None:
         RequestSpec("GET", "/clients", headers={"X-Api-Key": "rt_0815beef"}),
         RequestSpec("POST", "/clients", body={"client_secret": "rt_0815beef"}),
         RequestSpec("GET", "/clients", headers={"Authorization": "Basic YTpydF8wODE1YmVlZg=="}),
+        RequestSpec("GET", "/clients", headers={"Authorization": "Basic YTpydF8wODE1YmVlZg"}),
+        RequestSpec("GET", "/clients", headers={"Cookie": 'a=b;session="rt_0815beef"'}),
+        RequestSpec("GET", "/clients?api_key=rt_0815beef"),
+        RequestSpec("POST", "/clients", body={"users": [{"password": "rt_0815beef"}]}),
+        RequestSpec(
+            "POST",
+            "/revoke",
+            body={"token": "rt_0815beef"},
+            content_type="application/x-www-form-urlencoded",
+        ),
     ],
 )
 def test_an_error_does_not_repeat_a_secret_of_its_request(spec: RequestSpec) -> None:
@@ -196,6 +207,18 @@ def test_an_error_does_not_repeat_a_secret_of_its_request(spec: RequestSpec) -> 
     assert {finding.clause for finding in found} == {"leaks/canary"}
 
 
+def test_a_session_goes_on_by_its_cookie() -> None:
+    """An error may set the cookie of its request again."""
+    cookie = "sid=rt_0815beef"
+
+    def renew(request: Request) -> Response:
+        return answer(401, {"error": "unknown"}, Set_Cookie=f"{cookie}; Max-Age=60")
+
+    session = http_session(renew, TAXONOMY)
+    spec = RequestSpec("GET", "/clients", headers={"Cookie": cookie})
+    assert session.call(spec).judgement.findings == ()
+
+
 def test_words_are_not_secrets() -> None:
     """A plain word, a short value, a public token and a variable may come back."""
     headers = (
@@ -203,6 +226,9 @@ def test_words_are_not_secrets() -> None:
         ("X-Api-Key", "k-1"),
         ("X-Auth-Token", "${token1234}"),
         ("Accept", "application/json; v=12345678"),
+        ("Cookie", "currency=USD-12345678"),
+        ("Mcp-Session-Id", "s-12345678"),
     )
-    body = b'{"page_token": "p-12345678", "name": "n-12345678", "password": 12345678}'
+    names = ("page_token", "name", "access_key_id", "secret_name", "resume_token", "session_id")
+    body = json.dumps({**dict.fromkeys(names, "n-12345678"), "password": 12345678}).encode()
     assert [*sent_secrets(Request("POST", "/", headers, body))] == []

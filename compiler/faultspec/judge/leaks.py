@@ -216,7 +216,7 @@ def _searches(
     values = tuple(each for each in canaries if each.kind not in _NAME_KINDS)
     names = tuple(each for each in canaries if each.kind in _NAME_KINDS)
     if values:
-        yield clause, values, False, segments
+        yield clause, values, False, _without_renewals(segments, values)
     if names:
         yield clause, names, True, _segments_outside_slots(segments, error)
     if echoed:
@@ -226,6 +226,13 @@ def _searches(
         exempt = _passthrough_places(error)
         foreign = [each for each in segments if not _is_below(each.pointer, exempt)]
         yield "leaks/canary", of_upstreams, True, foreign
+
+
+def _without_renewals(segments: Segments, values: tuple[Canary, ...]) -> Segments:
+    """The places in which a value is a leak: a session goes on by its own cookie."""
+    if not any(each.kind == "secret" for each in values):
+        return segments
+    return [each for each in segments if (each.header or "").lower() not in _HEADERS_WITH_SECRETS]
 
 
 def _report(findings: FindingCollector, clause: str, leaks: list[FoundLeak]) -> None:

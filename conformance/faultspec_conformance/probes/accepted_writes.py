@@ -5,6 +5,7 @@ One resource of each kind is created, updated and deleted, with reads in between
 another probe has sent between two reads are judged by those exchanges.
 """
 
+import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,7 +34,7 @@ from faultspec_conformance.probes.effects import (
 from faultspec_conformance.probes.filtered_effects import FilteredEffects, FilteredPage
 from faultspec_conformance.probes.locations import check_location
 from faultspec_conformance.probes.long_texts import find_cut_text, with_long_texts
-from faultspec_conformance.probes.member_updates import STATES, MemberUpdates
+from faultspec_conformance.probes.member_updates import MemberUpdates
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
@@ -71,6 +72,13 @@ CLAUSES = (_CREATED, _UPDATED, _DELETED)
 #: Seconds before a read is repeated where the file declares no `settle`: many clocks count whole
 #: seconds.
 _TICK = 1.1
+
+#: Names of choices of which one may hide a resource, or ask for none to be stored.
+_HIDING = re.compile(
+    r"stat(e|us)|phase|stage|lifecycle|progress|visib|privacy|access|hidden|archiv|active|enabled"
+    r"|publish|deleted|draft|mode|action|preview|dry",
+    re.IGNORECASE,
+)
 
 #: Characters. A shorter text may occur in another resource by chance.
 _TELLING = 8
@@ -197,7 +205,7 @@ class _Lifetime:
         if state.ok:
             yield from self._check_values(state)
             yield self._check_listed_once(self.list_pages())
-        elif not STATES.search(member):
+        elif not _HIDING.search(member):
             yield self._check_missing(state)
 
     def get(self) -> Observation:

@@ -26,7 +26,7 @@ from faultspec_conformance.session.observation import (
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import absent_value, values_for
 from faultspec_conformance.session.requests import RequestSpec, with_tag
-from faultspec_conformance.session.resources import Role, is_json_write
+from faultspec_conformance.session.resources import Role, is_json_write, takes_body
 from faultspec_conformance.session.sampling import Violation, violations
 
 _MISSING, _GARBAGE, _SCOPE = "auth/missing", "auth/garbage", SCOPE
@@ -201,36 +201,34 @@ def garbage_credentials(session: HttpSession) -> Iterator[ProbeResult]:
     if not operations:
         yield not_exercised(_GARBAGE, _NONE_PROTECTED)
         return
-    header, usual = _credentials_header(session)
-    if header is None:
-        yield not_exercised(_GARBAGE, "nothing says in which header credentials travel")
-        return
-    for operation, what in _deal_credentials(operations, usual):
-        scheme = _scheme_of(operation, usual)
+    for operation, what in _deal_credentials(session, operations):
+        header, scheme = _credentials_of(session, operation)
+        if header is None:
+            yield not_exercised(_GARBAGE, "nothing says in which header credentials travel")
+            return
         if scheme is None and what != _MADE_UP:
             continue
         canary = Canary("secret", f"tok_{session.tokens.hex(16)}")
+        name = f"{_cookie_name(session)}=" if header.lower() == "cookie" else ""
+        value = _worthless_credentials(scheme, name + canary.value, what)
         spec = ordinary_request(session, operation)
         spec = replace(
             spec,
             identity=_anonymous_caller(session),
-            headers={**spec.headers, header: _worthless_credentials(scheme, canary.value, what)},
+            headers={**spec.headers, header: value},
             canaries=(canary,),
         )
         yield from attempt(_show_garbage(session, operation, spec, what), _GARBAGE)
 
 
 def _deal_credentials(
-    operations: list[ServiceOperation], usual: str | None
+    session: HttpSession, operations: list[ServiceOperation]
 ) -> Iterator[tuple[ServiceOperation, str]]:
     """Yield operations, each with the worthless credentials that it gets."""
-    tokens = iter((_MADE_UP, *_ODD["bearer"]))
-    for operation in operations:
-        is_token = _is_scheme(operation, usual, "bearer")
-        yield operation, next(tokens, _MADE_UP) if is_token else _MADE_UP
-    basic = next((one for one in operations if _is_scheme(one, usual, "basic")), None)
-    if basic is not None:
-        yield from ((basic, what) for what in _ODD["basic"])
+    yield from ((operation, _MADE_UP) for operation in operations)
+    for name, odd in _ODD.items():
+        first = next((one for one in operations if _is_scheme(session, one, name)), None)
+        yield from ((first, what) for what in odd if first is not None)
     yield from zip(one_of_each_method(operations), (_EMPTY, _OTHER), strict=False)
 
 
@@ -241,15 +239,27 @@ def _show_garbage(
     yield _check_401(session, answer, operation, what, clause=_GARBAGE)
 
 
-def _scheme_of(operation: ServiceOperation, usual: str | None) -> str | None:
-    """Return the scheme of credentials for an operation, in which it may differ from others."""
-    if usual is None or not operation.challenges or usual.lower() in operation.challenges:
-        return usual
-    return next((_SCHEMES[one] for one in operation.challenges if one in _SCHEMES), usual)
+def _credentials_of(
+    session: HttpSession, operation: ServiceOperation
+) -> tuple[str | None, str | None]:
+    """Return the header in which credentials for an operation travel, and their scheme: those of
+    the caller, unless the document has another scheme of HTTP for it.
+    """
+    header, usual = _credentials_header(session)
+    if not operation.challenges or (usual or "").lower() in operation.challenges:
+        return header, usual
+    known = next((_SCHEMES[one] for one in operation.challenges if one in _SCHEMES), None)
+    return (header, usual) if known is None else ("Authorization", known)
 
 
-def _is_scheme(operation: ServiceOperation, usual: str | None, name: str) -> bool:
-    return (_scheme_of(operation, usual) or "").lower() == name
+def _is_scheme(session: HttpSession, operation: ServiceOperation, name: str) -> bool:
+    return (_credentials_of(session, operation)[1] or "").lower() == name
+
+
+def _cookie_name(session: HttpSession) -> str:
+    """Return the name of the first cookie of the ordinary caller."""
+    cookies = (value for name, value in session.caller.headers if name.lower() == "cookie")
+    return next(cookies, "session").partition("=")[0]
 
 
 def _worthless_credentials(scheme: str | None, token: str, what: str) -> str:
@@ -377,6 +387,8 @@ def _blames_request(
     is_odd = any(what in odd for odd in _ODD.values())
     if is_odd or what in (_EMPTY, _OTHER) or operation.placeholders:
         return False
+    if takes_body(operation) and not is_json_write(operation):
+        return False  # 401 is optional at a token endpoint (RFC 6749, 5.2)
     if operation.method == "GET":
         return True
     declared = answer.code in session.contract.codes_for(401)  # under another of its statuses

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.probes.operations import MOST_OPERATIONS, needs_body, needs_members
+from faultspec_conformance.probes.operations import MOST_OPERATIONS, needs_members
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
     check_invalid_input,
@@ -28,6 +28,8 @@ CLAUSES = (_INVALID, _MEDIA_TYPE)
 #: Escapes that are none (URL Standard, 5.1), empty pairs, and a byte that is not UTF-8.
 _BROKEN = b"%zz=%&&=%ff"
 
+_REDIRECTS = "the service redirects, as an endpoint does that answers to a browser"
+
 _MARKED = "a form with unknown texts"
 
 
@@ -49,7 +51,7 @@ def _send_broken(session: HttpSession, operation: ServiceOperation) -> Outcome:
     answer = session.call(replace(request_to(session, operation), raw=_BROKEN, trigger=what))
     if answer.ok and not needs_members(session, operation):
         return not_exercised(_INVALID, f"{operation.name} accepts {what}")
-    return check_invalid_input(session, answer, what)
+    return _check_input(session, answer, what)
 
 
 def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
@@ -59,7 +61,9 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     answer = session.call(replace(spec, raw=b"a=b"))
     if answer.status in CHECKED_FIRST:
         return checked_first(_MEDIA_TYPE, answer)
-    if answer.ok and not needs_body(session, operation):
+    if 300 <= answer.status < 400:
+        return not_exercised(_MEDIA_TYPE, _REDIRECTS)
+    if answer.ok and not needs_members(session, operation):
         return not_exercised(_MEDIA_TYPE, f"{operation.name} accepts {what}")
     return check_refusal(_MEDIA_TYPE, answer, what)
 
@@ -74,11 +78,8 @@ def _send_marked(session: HttpSession, operation: ServiceOperation) -> Outcome:
         return not_exercised(_INVALID, f"no form of {operation.name} has a free text")
     marked = {name: mark.value if name in free else value for name, value in body.items()}
     spec = replace(request_to(session, operation), canaries=(mark,), trigger=_MARKED)
-    return _accept(session.call(replace(spec, body=marked)), operation)
-
-
-def _accept(answer: Observation, operation: ServiceOperation) -> Outcome:
-    if answer.ok:
+    answer = session.call(replace(spec, body=marked))
+    if answer.status < 400:
         return not_exercised(_INVALID, f"{operation.name} accepts {_MARKED}")
     return check_refusal(_INVALID, answer, _MARKED)
 
@@ -96,4 +97,10 @@ def _leave_out(session: HttpSession, operation: ServiceOperation) -> Outcome:
     if wrong is None:
         return not_exercised(_INVALID, f"no field of the form of {operation.name} is required")
     spec = replace(request_to(session, operation), body=wrong.body, trigger=wrong.what)
-    return check_invalid_input(session, session.call(spec), wrong.what)
+    return _check_input(session, session.call(spec), wrong.what)
+
+
+def _check_input(session: HttpSession, answer: Observation, what: str) -> Outcome:
+    if 300 <= answer.status < 400:
+        return not_exercised(_INVALID, _REDIRECTS)
+    return check_invalid_input(session, answer, what)

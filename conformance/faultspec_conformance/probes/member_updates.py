@@ -32,11 +32,8 @@ from faultspec_conformance.session.resources import CreatedResource, content_typ
 
 _UPDATED, _STALE = "writes/updated", "preconditions/stale"
 
-STATES = re.compile(
-    r"stat(e|us)|phase|stage|step|progress|visib|archiv|active|enabled|publish|deleted|draft",
-    re.IGNORECASE,
-)
-"""Names of members that show how far an item is, and who sees it."""
+#: Names of members that show how far an item is.
+_STATES = re.compile(r"stat(e|us)|phase|stage|step|progress", re.IGNORECASE)
 
 #: Members that are updated alone, and members that are set to null.
 _MEMBERS, _NULLS = 6, 2
@@ -127,7 +124,7 @@ class MemberUpdates:
             fixed = is_set_by_service(name) or self._refers(name)
             if not usable or fixed or sampling.is_hidden(self._node(name)):
                 continue
-            if self._is_choice(name) and STATES.search(name):  # it may go on by itself
+            if self._is_choice(name) and _STATES.search(name):  # it may go on by itself
                 continue
             body = change_body(self.session, kind, self.operation)
             fresh = body.get(name) if isinstance(body, dict) else None

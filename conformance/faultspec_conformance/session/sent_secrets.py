@@ -1,71 +1,79 @@
-"""The secrets that a request sends, which no answer may repeat: credentials of its own headers, and
-members of its body whose names say that they are secret.
+"""The secrets that a request sends, which no answer may repeat: credentials of its own headers and
+its query, and members of its body whose names say that they are secret.
 """
 
 import base64
-import json
 import re
 from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
 from faultspec.exchange.model import Canary, Request, first_header
-from faultspec_conformance.config import CREDENTIALS, SECRET_NAME, secret_of
+from faultspec_conformance.config import CREDENTIALS, secret_of
+from faultspec_conformance.session.observation import leaves, parse_body
 from faultspec_conformance.session.resources import is_form
 
 #: Bytes of the longest body that is looked into. Larger ones are padding.
 _LONGEST = 64 * 1024
 
 #: A secret has a digit. Without one it may be a word of any text, such as `invalid_token`.
-_SECRET = re.compile(r"(?=[^\s{}]*\d)[^\s{}]{8,}")
+_SECRET = re.compile(r"(?=[^{}]*\d)[^{}]{8,}")
 
-#: Names of tokens that are not secret: places in lists, and what guards against forged requests.
-_PUBLIC_TOKEN = re.compile(r"page|cursor|next|continu|sync|[cx]srf", re.IGNORECASE)
+#: Names of headers, parameters and members whose values are secret. Others have such a word in them
+#: and are public, such as `access_key_id` and `page_token`.
+_NAME = re.compile(
+    r"(?:password|passwd|passphrase|pwd|secret|api[_-]?key|private[_-]?key|secret[_-]?access[_-]?key"
+    r"|(?:access|refresh|auth|bearer|id)[_-]?token)$",
+    re.IGNORECASE,
+)
+
+#: Names of cookies that let their owner in.
+_COOKIE = re.compile(r"sess|sid$|auth|token|jwt|remember", re.IGNORECASE)
+
+#: The parameter of the endpoints that revoke and describe tokens (RFC 7009, RFC 7662).
+_TOKEN = "token"
 
 
 def sent_secrets(request: Request) -> Iterator[Canary]:
     """Yield the secrets of a request. Variables that are filled in later are not among them."""
-    for value in dict.fromkeys((*_header_secrets(request), *_body_secrets(request))):
+    found = (*_header_secrets(request), *_query_secrets(request), *_body_secrets(request))
+    for value in dict.fromkeys(found):
         if _SECRET.fullmatch(value):
             yield Canary("secret", value)
 
 
 def _header_secrets(request: Request) -> Iterator[str]:
     for name, value in request.headers:
-        if name.lower() not in CREDENTIALS and not _is_secret(name):
-            continue
         if name.lower() == "cookie":
-            yield from (cookie.partition("=")[2] for cookie in value.split("; "))
-            continue
-        secret = secret_of(name, value)
-        yield secret
-        if value.lower().startswith("basic "):
-            yield _password(secret)
+            pairs = (cookie.strip().partition("=") for cookie in value.split(";"))
+            yield from (text.strip('"') for name, _, text in pairs if _COOKIE.search(name))
+        elif name.lower() in CREDENTIALS or _NAME.search(name):
+            secret = secret_of(name, value)
+            yield secret
+            if value.lower().startswith("basic "):
+                yield _password(secret)
 
 
 def _password(credentials: str) -> str:
     """The password of Basic credentials (RFC 7617, section 2); empty if they have none."""
     try:
-        return base64.b64decode(credentials).decode().partition(":")[2]
+        raw = base64.b64decode(credentials + "=" * (-len(credentials) % 4))
     except ValueError:
         return ""
+    return raw.decode("utf-8", "replace").partition(":")[2]
+
+
+def _query_secrets(request: Request) -> Iterator[str]:
+    query = request.target.partition("?")[2]
+    yield from (value for name, value in parse_qsl(query) if _NAME.search(name))
 
 
 def _body_secrets(request: Request) -> Iterator[str]:
     if len(request.body) > _LONGEST:
         return
-    text = request.body.decode("utf-8", "replace")
     if is_form(first_header(request.headers, "content-type") or ""):
-        members: list[tuple[str, object]] = [*parse_qsl(text)]
-    else:
-        try:
-            body = json.loads(text)
-        except (ValueError, RecursionError):
-            return
-        members = [*body.items()] if isinstance(body, dict) else []
-    for name, value in members:
-        if _is_secret(name) and isinstance(value, str):
+        fields = parse_qsl(request.body.decode("utf-8", "replace"))
+        yield from (value for name, value in fields if name == _TOKEN or _NAME.search(name))
+        return
+    for pointer, value in leaves(parse_body(request.body)):
+        if isinstance(value, str) and _NAME.search(pointer):
             yield value
-
-
-def _is_secret(name: str) -> bool:
-    return SECRET_NAME.search(name) is not None and not _PUBLIC_TOKEN.search(name)

@@ -71,7 +71,8 @@ class _FooterReader:
         elif kind == _MAP:
             raise BrokenFooter  # the specification has none
         elif kind == _BINARY:
-            self.place += self._number()
+            length = self._number()
+            self.place += length
         elif kind == _DOUBLE:
             self.place += 8
         elif kind == _BYTE:
