@@ -2,12 +2,15 @@
 the resource is read before and after the same write.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from faultspec.exchange.model import Request
 from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.effects import GONE
 from faultspec_conformance.probes.failed_effects import find_moved, has_no_effect
 from faultspec_conformance.probes.resending import LARGEST, ask_again
@@ -23,7 +26,12 @@ from faultspec_conformance.session.observation import (
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import ResourceKind, creation_path, refers_to
+from faultspec_conformance.session.resources import (
+    ResourceKind,
+    creation_path,
+    path_of,
+    refers_to,
+)
 
 _CLAUSE = "writes/refused"
 
@@ -34,7 +42,7 @@ _MOST = 12
 _NAMED = 2
 
 #: Methods of writes.
-_WRITES = frozenset({"POST", "PUT", "PATCH"})
+_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 #: Statuses of refusals that come before a service looks at the write itself, or for the moment.
 _EARLY = frozenset({401, 403, 404, 405, 413, 415, 429})
@@ -52,7 +60,7 @@ _COUNTERS = re.compile(r"usage|call|request|hit|count|used", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class NamedResource:
     """A resource that can be read, and who created it."""
 
     path: str
@@ -67,17 +75,40 @@ def named_effects(session: HttpSession) -> Iterator[ProbeResult]:
     seen: set[tuple[str | None, str | None, int]] = set()
     for refused in reversed(session.observations.exchanges):
         cause = refused.exchange.operation, refused.code, refused.status
-        if cause in seen or len(seen) >= _MOST or not _has_no_effect(session, refused):
+        if cause in seen or len(seen) >= _MOST or not promises_no_effect(session, refused):
             continue
-        named = _find_named(refused, known)
+        named = _find_named(refused.exchange.request, known)
         seen |= {cause} if named else set()
         for one in named[:_NAMED]:
             yield from attempt(_compare(session, refused, one), _CLAUSE)
 
 
-def _find_created(session: HttpSession) -> Mapping[str, list[_Named]]:
+def find_concerned(session: HttpSession, spec: RequestSpec) -> list[NamedResource]:
+    """The created resources that a write addresses or lies below, and that its body names."""
+    if spec.method not in _WRITES:
+        return []
+    known = _find_created(session)
+    path = path_of(spec.path, spec.values)
+    request = Request(spec.method, path, body=_written_body(spec))
+    above = {
+        one.path: one
+        for same_id in known.values()
+        for one in same_id
+        if f"{path}/".startswith(f"{one.path}/")
+    }
+    nearest = sorted(above.values(), key=lambda one: len(one.path), reverse=True)[:1]
+    return [*nearest, *_find_named(request, known)]
+
+
+def _written_body(spec: RequestSpec) -> bytes:
+    if spec.raw is not None:
+        return spec.raw
+    return b"" if spec.body is ABSENT else json.dumps(spec.body).encode()
+
+
+def _find_created(session: HttpSession) -> Mapping[str, list[NamedResource]]:
     """The resources that creations of the run made, by their ids."""
-    found: dict[str, list[_Named]] = {}
+    found: dict[str, list[NamedResource]] = {}
     for creation in session.observations.exchanges:
         exchange = creation.exchange
         if not creation.ok or exchange.request.method not in ("POST", "PUT"):
@@ -85,12 +116,12 @@ def _find_created(session: HttpSession) -> Mapping[str, list[_Named]]:
         for kind in session.kinds:
             read, path = kind.operation("read"), creation_path(kind, creation)
             if read is not None and path is not None:
-                named = _Named(path, read, kind, owner=exchange.identity)
+                named = NamedResource(path, read, kind, owner=exchange.identity)
                 found.setdefault(unquote(path.rpartition("/")[2]), []).append(named)
     return found
 
 
-def _has_no_effect(session: HttpSession, observation: Observation) -> bool:
+def promises_no_effect(session: HttpSession, observation: Observation) -> bool:
     """Whether a write was refused, or failed with a code whose `effect` is none."""
     request, status = observation.exchange.request, observation.status
     if request.method not in _WRITES or len(request.body) > LARGEST or status < 400:
@@ -100,11 +131,10 @@ def _has_no_effect(session: HttpSession, observation: Observation) -> bool:
     return promised if status >= 500 else status not in _EARLY and (promised or not is_known)
 
 
-def _find_named(refused: Observation, known: Mapping[str, list[_Named]]) -> list[_Named]:
+def _find_named(request: Request, known: Mapping[str, list[NamedResource]]) -> list[NamedResource]:
     """The created resources that the body of a write names, and its path does not."""
-    request = refused.exchange.request
     path = request.target.partition("?")[0]
-    found: dict[str, _Named] = {}
+    found: dict[str, NamedResource] = {}
     for pointer, value in leaves(parse_body(request.body)):
         names = [part for part in pointer.split("/") if part and not part.isdigit()]
         same_id = known.get(str(value), []) if not isinstance(value, bool) else []
@@ -117,7 +147,7 @@ def _find_named(refused: Observation, known: Mapping[str, list[_Named]]) -> list
     return [*found.values()]
 
 
-def _compare(session: HttpSession, refused: Observation, named: _Named) -> Iterator[Outcome]:
+def _compare(session: HttpSession, refused: Observation, named: NamedResource) -> Iterator[Outcome]:
     """Compare a resource before and after a write that is refused again. What differs has to differ
     once more after another one, and not without it.
     """
@@ -132,7 +162,7 @@ def _compare(session: HttpSession, refused: Observation, named: _Named) -> Itera
         message = f"{line} does not find what its body names any more"
         yield failed(_CLAUSE, message, *first, variant="named")
         return
-    moved = _differences(before, after)
+    moved = differing_places(before, after)
     if not moved:
         yield passed(_CLAUSE)
         return
@@ -141,8 +171,8 @@ def _compare(session: HttpSession, refused: Observation, named: _Named) -> Itera
     if isinstance(second, str):
         yield not_exercised(_CLAUSE, second)
         return
-    calm = _differences(after, second[0])
-    lasting = [one for one in _differences(second[0], second[2]) if one in {*moved} - {*calm}]
+    calm = differing_places(after, second[0])
+    lasting = [one for one in differing_places(second[0], second[2]) if one in {*moved} - {*calm}]
     if not lasting:
         reason = f"what {named.read.name} shows changes by itself, or once"
         yield not_exercised(_CLAUSE, reason)
@@ -153,29 +183,30 @@ def _compare(session: HttpSession, refused: Observation, named: _Named) -> Itera
 
 
 def _try(
-    session: HttpSession, refused: Observation, named: _Named
+    session: HttpSession, refused: Observation, named: NamedResource
 ) -> tuple[Observation, Observation, Observation] | str:
     """Return a read, the write that is refused again, and a read; or why there are none."""
     name, request = refused.exchange.operation, refused.exchange.request
-    before = _read(session, named)
+    before = read_named(session, named)
     if not before.ok:
         return f"the service answered {before} to {named.read.name}"
     again = ask_again(session, refused, request.target.partition("?")[0])
     if again is None or (again.status, again.code) != (refused.status, refused.code):
         return f"{name} could not be refused again with {refused}"
-    after = _read(session, named)
+    after = read_named(session, named)
     if not after.ok and after.status not in GONE:
         return f"the service answered {after} to {named.read.name}"
     return before, again, after
 
 
-def _read(session: HttpSession, named: _Named) -> Observation:
+def read_named(session: HttpSession, named: NamedResource) -> Observation:
+    """Read a resource as who created it."""
     identity = session.config.identity(named.owner)
     spec = RequestSpec("GET", named.path, identity=identity, route=named.read.template)
     return session.call(spec)
 
 
-def _differences(one: Observation, other: Observation) -> list[str]:
+def differing_places(one: Observation, other: Observation) -> list[str]:
     """The places at which two reads differ, but for those that tell of a try or count requests."""
     moved = find_moved(one, other)
     return [place for place in moved if not any(map(_COUNTERS.search, place.split("/")))]

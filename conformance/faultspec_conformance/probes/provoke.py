@@ -1,6 +1,6 @@
 """Recipes: configured requests that provoke a code, and the wait that a limit asks for."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from urllib.parse import SplitResult, urljoin, urlsplit
@@ -15,6 +15,11 @@ from faultspec_conformance.probes.expectations import CLAUSE as _EXPECTED
 from faultspec_conformance.probes.expectations import compare_values, error_values
 from faultspec_conformance.probes.limit_scope import ask_outsider, check_again, check_scope
 from faultspec_conformance.probes.rate_limits import RateLimit, round_of
+from faultspec_conformance.probes.recipe_effects import (
+    WatchedResource,
+    check_watched,
+    watch_resources,
+)
 from faultspec_conformance.probes.states import (
     STATE,
     StateMissedError,
@@ -159,6 +164,7 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
     before = {name: len(upstream.calls) for name, upstream in session.upstreams.items()}
     send_as = partial(_send_as, session, recipe, saved)
     outsider = ask_outsider(session, last, send_as)
+    watched = _watch(session, recipe, saved)
     sent_before, at_once = session.driver.requests, False
     answer = _step(session, last, saved, recipe.code, is_last=True)
     seconds = session.driver.elapsed - began
@@ -180,6 +186,8 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
     yield outcome
     if outcome.kind == "passed" and recipe.surface is None and recipe.rendering is None:
         yield from _check_expectation(session, recipe, answer, saved=saved, before=before)
+    if outcome.kind == "passed":
+        yield from check_watched(session, watched, answer, partial(_set_up_again, session, recipe))
     if outcome.kind == "passed" and recipe.action:
         yield from _take_action(session, recipe, answer, saved=saved)
     if last.until is not None and answer.sent_status == last.until:
@@ -192,6 +200,28 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
         first = round_of(session, answer, sent=sent_before, began=began)
         yield from RateLimit(session, ask, first, at_once=at_once).outcomes()
         yield check_again(session, last, scope, send=send_as, ask=ask)
+
+
+def _watch(
+    session: HttpSession, recipe: Recipe, saved: Mapping[str, object]
+) -> tuple[WatchedResource, ...]:
+    """Read what the last step of a recipe concerns, if it is sent once."""
+    last = recipe.steps[-1]
+    if last.until is not None or last.state is not None:
+        return ()
+    return watch_resources(session, _request(session, last, saved, recipe.code))
+
+
+def _set_up_again(
+    session: HttpSession, recipe: Recipe
+) -> tuple[tuple[WatchedResource, ...], Callable[[], Observation]] | None:
+    """Carry out a recipe but for its last step; return what that concerns, and what sends it."""
+    saved = _set_up(session, recipe)
+    if isinstance(saved, str):
+        return None
+    last = recipe.steps[-1]
+    send = partial(_step, session, last, saved, recipe.code, is_last=True)
+    return _watch(session, recipe, saved), send
 
 
 def _send_as(

@@ -52,8 +52,11 @@ NAME = "refused-writes"
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
-#: Resources, and lists, that are read at the end of the run.
-_READS = 6
+#: Lists, and resources, that are read at the end of the run.
+_READS, _ITEM_READS = 6, 16
+
+#: Statuses of refusals that come before a service looks at what an item is.
+_EARLY = frozenset({400, 401, 403, 404, 412, 415, 422, 428})
 
 #: Creations with one operation, status and code of which one is sent again.
 _ALIKE = 3
@@ -217,7 +220,9 @@ def _leave_out(review: _Review, earlier: Collection[int]) -> _Review:
 
 
 def _check(session: HttpSession, review: _Review) -> Iterator[ProbeResult]:
-    for item in [one for one in review.items.values() if one.pending and one.state][:_READS]:
+    items = [one for one in review.items.values() if one.pending and one.state]
+    items.sort(key=lambda item: all(one.refused.status in _EARLY for one in item.pending))
+    for item in items[:_ITEM_READS]:
         identity = session.config.identity(item.owner)
         _compare_item(review, item, _read(session, item.path, item.operation, identity))
     yield from (passed(_CLAUSE) for _ in _distinct(review.harmless))
