@@ -11,6 +11,7 @@ from faultspec.exchange.model import Request
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import resources
+from faultspec_conformance.session import sampling
 from support.scripted import Script, answer, http_session
 
 TAXONOMY = """
@@ -92,3 +93,10 @@ def test_what_the_method_allows_is_not_blamed(script: Script, documented: bool) 
 def test_a_put_that_creates_is_not_blamed() -> None:
     """A PUT that made the resource has no finding, whatever its status."""
     assert "PUT" not in levels(garage(204, stores=True))
+
+
+def test_an_id_without_a_resource_is_not_one_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An id that is made up may be a known one by chance."""
+    ids = iter(["one"] * 3 + ["two"] * 99)
+    monkeypatch.setattr(sampling, "other_identifier", lambda *_: next(ids))
+    assert levels(garage(404)) == {}

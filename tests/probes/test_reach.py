@@ -264,6 +264,7 @@ envelopes: {error: {media_type: application/json, shape: {code: $code, details?:
 surfaces:
   api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
 detail_keys:
+  other_id: {type: string, summary: That of something else, refers_to: resource}
   existing: {type: string, summary: Its id, refers_to: resource}
 codes:
   absent: {summary: Not there, http: [404, 405], retriable: false}

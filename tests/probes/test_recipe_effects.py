@@ -94,7 +94,7 @@ class Rooms:
 
 
 def outcomes(habit: str) -> list[Outcome]:
-    """What the clause about refused writes says after the recipes."""
+    """The outcomes of the clause about refused writes after the recipes."""
     document, found = source.parse(CONFIG, "conformance.yaml")
     assert document is not None, found
     loaded = parse_config(document, {})

@@ -387,6 +387,9 @@ def _blames_request(
     is_odd = any(what in odd for odd in _ODD.values())
     if is_odd or what in (_EMPTY, _OTHER) or operation.placeholders:
         return False
+    scheme = _credentials_of(session, operation)[1]
+    if what == _MADE_UP and scheme is not None and scheme.lower() not in _SCHEMES:
+        return False  # a token is not what Digest and others have
     if takes_body(operation) and not is_json_write(operation):
         return False  # 401 is optional at a token endpoint (RFC 6749, 5.2)
     if operation.method == "GET":

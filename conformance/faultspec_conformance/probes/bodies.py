@@ -274,9 +274,22 @@ def invalid_bodies(session: HttpSession) -> Iterator[Outcome]:
         wrong = sampling.impossible_date(session.source, operation.body.schema, body)
         if wrong is not None:
             tried = True
-            yield from _invalid_body(session, operation, wrong, body, mark=mark)
+            yield _send_impossible_date(session, operation, wrong)
     if not tried:
         yield not_exercised(_INVALID, "no schema of a body rules anything out")
+
+
+def _send_impossible_date(
+    session: HttpSession, operation: ServiceOperation, wrong: Violation
+) -> Outcome:
+    """Send a date that does not exist. A service may read it as another one, and refuse that."""
+    spec = replace(request_to(session, operation), body=wrong.body, trigger=wrong.what)
+    answer = session.call(spec)
+    if answer.ok:
+        return not_exercised(_INVALID, f"{operation.name} accepts {wrong.what}")
+    if answer.status in CHECKED_FIRST:
+        return checked_first(_INVALID, answer)
+    return check_refusal(_INVALID, answer, wrong.what)
 
 
 def _invalid_body(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.probes.operations import MOST_OPERATIONS, needs_members
+from faultspec_conformance.probes.operations import MOST_OPERATIONS
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
     check_invalid_input,
@@ -45,11 +45,18 @@ def wrong_forms(session: HttpSession) -> Iterator[ProbeResult]:
             yield from attempt(map(partial(send, session), [operation]), *CLAUSES)
 
 
+def _requires_fields(session: HttpSession, operation: ServiceOperation) -> bool:
+    """Whether the document requires a field; a service may ignore what it cannot read otherwise."""
+    schema = operation.body.schema if operation.body is not None else {}
+    node = sampling.merge_all_of(session.description.document, schema)
+    return bool(node.get("required"))
+
+
 def _send_broken(session: HttpSession, operation: ServiceOperation) -> Outcome:
     """Send escapes that cannot be read. A parser may read them all the same (URL Standard, 5.1)."""
     what = "a form with broken escapes"
     answer = session.call(replace(request_to(session, operation), raw=_BROKEN, trigger=what))
-    if answer.ok and not needs_members(session, operation):
+    if answer.ok and not _requires_fields(session, operation):
         return not_exercised(_INVALID, f"{operation.name} accepts {what}")
     return _check_input(session, answer, what)
 
@@ -63,7 +70,7 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
         return checked_first(_MEDIA_TYPE, answer)
     if 300 <= answer.status < 400:
         return not_exercised(_MEDIA_TYPE, _REDIRECTS)
-    if answer.ok and not needs_members(session, operation):
+    if answer.ok and not _requires_fields(session, operation):
         return not_exercised(_MEDIA_TYPE, f"{operation.name} accepts {what}")
     return check_refusal(_MEDIA_TYPE, answer, what)
 

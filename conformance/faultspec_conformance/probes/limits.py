@@ -194,7 +194,7 @@ def _send_impossible_day(
     if answer.ok:
         yield not_exercised(_INVALID, f"{operation.name} accepts {what}")
     else:
-        yield check_invalid_input(session, answer, what)
+        yield check_refusal(_INVALID, answer, what)
 
 
 def searches(session: HttpSession) -> Iterator[ProbeResult]:

@@ -220,7 +220,10 @@ def _set_up_again(
     if isinstance(saved, str):
         return None
     last = recipe.steps[-1]
-    send = partial(_step, session, last, saved, recipe.code, is_last=True)
+
+    def send() -> Observation:
+        return _step(session, last, saved, recipe.code, is_last=True)
+
     return _watch(session, recipe, saved), send
 
 

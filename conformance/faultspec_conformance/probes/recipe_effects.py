@@ -1,5 +1,5 @@
-"""What the refused last step of a recipe left behind: the resources that it addresses and names are
-read before and after it.
+"""Effects of the refused last step of a recipe: the resources that it addresses and names are read
+before and after it.
 """
 
 from collections.abc import Callable, Iterator
@@ -75,13 +75,14 @@ def check_watched(
         if place is None:
             yield passed(_CLAUSE)
         else:
-            yield _confirm(session, repeat, (one, refused, after), index, place)
+            yield _confirm(session, repeat, (one, refused, after), index=index, place=place)
 
 
 def _confirm(
     session: HttpSession,
     repeat: Repeat,
     first: tuple[WatchedResource, Observation, Observation],
+    *,
     index: int,
     place: str,
 ) -> Outcome:
@@ -106,4 +107,4 @@ def _confirm(
     message = f"{line}, which shows what it concerns, differs at `{place}`"
     if not place:
         message = f"{line} does not find what it concerns any more"
-    return failed(_CLAUSE, message, one.before, after, refused, variant="recipe")
+    return failed(_CLAUSE, message, *(one.before, after, refused), variant="recipe")

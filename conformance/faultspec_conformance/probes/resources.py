@@ -48,6 +48,7 @@ from faultspec_conformance.session.resources import (
     is_json_write,
     last_placeholder,
     objects_in,
+    refers_to,
 )
 
 _UNKNOWN_ID = "framework/unknown-id"
@@ -380,12 +381,17 @@ def _check_named(
 ) -> Iterator[Outcome]:
     """Check that the detail that refers to a resource has the id of the existing resource."""
     keys = session.taxonomy.detail_keys.values()
-    name = next((key.name for key in keys if key.refers_to == "resource"), None)
-    if name is None:
+    names = [key.name for key in keys if key.refers_to == "resource"]
+    if not names:
         return
-    named = error_details(session.contract, again).get(name)
+    details = error_details(session.contract, again)
+    # Several refer to resources of several kinds.
+    given = [name for name in names if details.get(name) is not None]
+    own = (name for name in given if refers_to(name.removeprefix("existing_"), kind.names))
+    name = next(own, next(iter(given), names[0]))
+    named = details.get(name)
     if named is None:
-        yield not_exercised(_EXISTING, f"the refusal has no `{name}`")
+        yield not_exercised(_EXISTING, f"the refusal has no `{'` or `'.join(names)}`")
     elif not isinstance(named, str | int):
         yield not_exercised(_EXISTING, f"`{name}` is not an id")
     elif str(named) == str(first.id):

@@ -59,6 +59,8 @@ def await_state(
             reason = f"the run has no time left to wait for {state}"
             raise Unanswered(NoAnswer(answer.exchange.request, "budget", reason))
         waited, pause = waited + wait, min(2 * pause, _LONGEST)
+    if code is not None and not answer.ok:  # its code is what came
+        return answer
     pointer = next(pointer for pointer in state.values if not _holds(step, pointer, answer))
     found = point(answer.json, pointer)
     shown = "is missing" if found is None else f"is {json.dumps(found)}"

@@ -55,7 +55,7 @@ _NAMES_ONLY = re.compile(
 Message = tuple[Headers, bytes]
 
 #: Large masked bodies that are kept, so that findings and reports about one share it.
-_LARGE = 16
+_LARGE = 4
 
 #: A text in a sentence of a finding.
 _QUOTED = re.compile(r"`([^`]{4,})`")

@@ -221,9 +221,9 @@ def describe_store_error(error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         return "the store has no such object"
     text = str(error)
-    status = _STATUS.search(text)
-    if status is not None:
-        return f"the store answers {status[1]}"
+    statuses: list[str] = _STATUS.findall(text)
+    if statuses:  # the first may be in the name of the object
+        return f"the store answers {statuses[-1]}"
     for sign, reason in _CAUSES.items():
         if sign in text:
             return reason
