@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.service import Description, ServiceOperation
@@ -31,6 +31,9 @@ _TOKENS = ("accesstoken", "token", "authtoken", "sessiontoken", "bearertoken", "
 
 #: The place of a token (RFC 6749, 5.1), if the document does not describe the answer.
 _USUAL = "/access_token"
+
+#: The characters of a path and a query that are written as they are (RFC 3986, section 3.3).
+_OF_PATHS = "/%:@!$&'()*+,;=?-._~"
 
 #: The parameters of a token request by the flow of OAuth 2.0 (RFC 6749, 4.3.2 and 4.4.2).
 _FLOWS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -84,7 +87,8 @@ def _flows(description: Description) -> Iterator[DraftedLogin]:
             operation = _token_operation(description, url)
             if operation is None and urlsplit(url).netloc:
                 continue  # another server gives out the tokens
-            path = operation.template if operation is not None else "/" + url.lstrip("./")
+            path = "/" + quote(url.lstrip("./"), safe=_OF_PATHS)
+            path = operation.template if operation is not None else path
             body: dict[str, object] = {"grant_type": grant}
             body |= {member: _variable(member) for member in members}
             form = operation is None or operation.body is None or not operation.body.json_type
