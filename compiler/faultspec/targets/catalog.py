@@ -4,7 +4,6 @@ Languages whose bindings are a fixed program over data (Go, Java) share it. Ever
 needs the taxonomy has been made here.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -39,6 +38,7 @@ from faultspec.targets.doc_text import NO_MESSAGE, message_template, plain_polic
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model
+from faultspec.targets.portable_patterns import is_portable
 from faultspec.targets.python import clients, facts
 from faultspec.targets.python.bare_codes import bare_codes, general_codes
 from faultspec.targets.python.constructors import allowed_details, flag_key
@@ -56,10 +56,6 @@ SUPPLIED: Mapping[str, str] = {"Retry-After": "1", "WWW-Authenticate": "Bearer"}
 _SUPPLIED = {name.lower() for name in SUPPLIED}
 
 _ERRORS = range(400, 600)
-
-#: What Python's expressions have, and those of Java or of RE2 have not, or read in another way:
-#: groups with marks, references, escapes of a few characters, possessive repetitions, sets of sets.
-_OWN_PATTERN = re.compile(r"\(\?(?!:)|\\[^dDwWsSbBtnr\W]|[*+?}]\+|\{,|&&|\[[^\]\\]*\[")
 
 
 def catalog(taxonomy: Taxonomy, model: Model, target: str) -> Json:
@@ -123,7 +119,7 @@ def refusals(taxonomy: Taxonomy) -> Iterator[Exclusion]:
     for envelope in taxonomy.envelopes.values():
         for slot, places in envelope.places.items():
             for index, place in enumerate(places):
-                if place.pattern is not None and _OWN_PATTERN.search(place.pattern):
+                if place.pattern is not None and not is_portable(place.pattern):
                     yield Exclusion(
                         ("envelopes", envelope.name, "fields", slot, "places", index),
                         f"The pattern of the slot {slot} of the envelope {envelope.name} has "

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import faultspec.runtime
+from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.model import Code, Envelope, RetryPolicy, Support, Taxonomy
 from faultspec.language.text_types import text_type
 from faultspec.runtime.checking import Check
@@ -12,6 +13,7 @@ from faultspec.runtime.keys import KeyPlace
 from faultspec.runtime.places import body_places
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import Node, Object, Slot, child, slot_places
+from faultspec.targets import TargetError
 from faultspec.targets import schema as schemas
 from faultspec.targets.decided import DecidedRow, decided_rows, identities
 from faultspec.targets.doc_text import (
@@ -27,6 +29,7 @@ from faultspec.targets.filters import visible
 from faultspec.targets.literals import Call, Verbatim
 from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model, OwnKeys, key_parts, own_keys
+from faultspec.targets.portable_patterns import is_portable
 from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.names import base_class, enum_members, wire_names
 from faultspec.targets.python.wire import (
@@ -196,7 +199,8 @@ class TypeScriptView(NamedTuple):
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
-    """The rows of the TypeScript target."""
+    """The rows of the TypeScript target. Raises TargetError for a pattern that JavaScript lacks."""
+    _check_patterns(taxonomy, model)
     types = Types(taxonomy)
     enum = enum_members(taxonomy)
     taken = {base_class(taxonomy.name)}
@@ -308,6 +312,24 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         exceptions=(rows,),
         servers=() if formats else (rows,),
     )
+
+
+def _check_patterns(taxonomy: Taxonomy, model: Model) -> None:
+    for envelope in taxonomy.envelopes.values():
+        for slot, places in envelope.places.items():
+            for index, place in enumerate(places):
+                if place.pattern is None or is_portable(place.pattern, to_javascript=True):
+                    continue
+                raise TargetError(
+                    Diagnostic(
+                        "unsupported-envelope",
+                        f"the target typescript reads patterns that JavaScript has, and the "
+                        f"pattern of the slot {slot} of the envelope {envelope.name} has more",
+                        model.source,
+                        pointer=("envelopes", envelope.name, "fields", slot, "places", index),
+                        hint="put a backslash before a literal bracket, or leave this target out",
+                    )
+                )
 
 
 def _code_values(taxonomy: Taxonomy) -> Mapping[str | int, str]:
