@@ -90,6 +90,9 @@ _TICK = 1.1
 #: What a text has that was made up for one request: many characters, with a digit among them.
 _MADE_UP = re.compile(r"(?=[A-Za-z]*\d)[A-Za-z0-9]{8,}")
 
+#: A day of a new date or time. The suite makes them up from 2040 on.
+_NEW_DAY = re.compile(r"^(?:20[4-9]|2[12]\d)\d-\d\d-\d\d")
+
 _HEX = frozenset("0123456789abcdef")
 
 #: Members that distinguish the items of a list.
@@ -498,7 +501,8 @@ def _own_texts(refused: Observation, explained: frozenset[str]) -> frozenset[str
     has them.
     """
     values = (value for value in _request_leaves(refused).values() if isinstance(value, str))
-    return frozenset(one for one in values if _MADE_UP.search(one) and one not in explained)
+    made_up = (one for one in values if _MADE_UP.search(one) or _NEW_DAY.match(one))
+    return frozenset(one for one in made_up if one not in explained)
 
 
 def _renew_texts(session: HttpSession, refused: Observation, texts: frozenset[str]) -> Observation:
@@ -508,7 +512,12 @@ def _renew_texts(session: HttpSession, refused: Observation, texts: frozenset[st
         is_hexadecimal = set(found[0]) <= _HEX and not found[0].isdigit()
         return sampling.scramble(session.tokens, found[0], hexadecimal=is_hexadecimal)
 
-    new = {text: _MADE_UP.sub(replacement, text) for text in texts}
+    found = (_NEW_DAY.match(text) for text in texts)
+    days = {day: session.tokens.day() for day in sorted({one[0] for one in found if one})}
+    new = {
+        text: _NEW_DAY.sub(lambda day: days[day[0]], _MADE_UP.sub(replacement, text))
+        for text in texts
+    }
     if not new or len(refused.exchange.request.body) > LARGEST:
         return refused
     return _with_body(refused, _replace_texts(parse_body(refused.exchange.request.body), new))

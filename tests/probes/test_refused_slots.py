@@ -1,0 +1,77 @@
+"""Refused creations whose only values of their own are times: they are sent again at new times."""
+
+import json
+from typing import Any
+
+import pytest
+
+from faultspec import source
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.config import parse_config
+from faultspec_conformance.probes import provoke, refused_writes, resources
+from support.scripted import answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: slots, version: 1.0.0, title: Slots, owner: nobody}
+envelopes: {error: {media_type: application/json, shape: {code: $code}}}
+surfaces: {api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error}}
+codes:
+  taken: {summary: It is taken, http: 409, retriable: false, effect: none}
+  too_many: {summary: They are many, http: 422, retriable: false, effect: none}
+  absent: {summary: Not there, http: 404, retriable: false}
+"""
+
+CONFIG = """
+target: {http: "http://127.0.0.1:1"}
+limits: {writes: true}
+resources:
+  slot:
+    create: {request: POST /slots, body: {start: "${unique:datetime}", end: "${unique:datetime}", people: 1}}
+    read: "GET /slots/{id}"
+    list: GET /slots
+provoke:
+  too_many: {request: POST /slots, body: {start: "${unique:datetime}", end: "${unique:datetime}", people: 99}}
+"""
+
+TEXT = {"type": "string"}
+OK = {"responses": {"200": {"description": "done"}}}
+NAMED = [{"name": "id", "in": "path", "required": True, "schema": TEXT}]
+DOCUMENT: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "paths": {"/slots": {"post": OK, "get": OK}, "/slots/{id}": {"parameters": NAMED, "get": OK}},
+}
+
+
+@pytest.mark.parametrize("stores", [True, False])
+def test_a_refused_time_that_is_stored_is_found(stores: bool) -> None:
+    """The time that was stored is taken, so the same creation has another refusal."""
+    slots: dict[str, dict[str, Any]] = {}
+
+    def service(request: Request) -> Response:
+        name = request.target.partition("?")[0].removeprefix("/slots").strip("/")
+        if request.method == "GET":
+            if name and name not in slots:
+                return answer(404, {"code": "absent"})
+            return answer(200, slots[name] if name else [*slots.values()])
+        body = json.loads(request.body)
+        assert body["start"] < body["end"]
+        if any(one["start"] < body["end"] and body["start"] < one["end"] for one in slots.values()):
+            return answer(409, {"code": "taken"})
+        slot = {"id": f"slot-{len(slots) + 1:08}", **body}
+        if body["people"] < 99 or stores:
+            slots[slot["id"]] = slot
+        if body["people"] >= 99:
+            return answer(422, {"code": "too_many"})
+        return answer(201, slot, Location=f"/slots/{slot['id']}")
+
+    document, found = source.parse(CONFIG, "conformance.yaml")
+    assert document is not None, found
+    loaded = parse_config(document, {})
+    assert loaded.target is not None, loaded.diagnostics
+    session = http_session(service, TAXONOMY, loaded.target, DOCUMENT)
+    session.turn = session.kinds
+    for probe in (resources.fixtures, provoke.recipes, refused_writes.refused_writes):
+        session.record_results(probe(session))
+    kinds = {one.kind for one in session.observations.outcomes if one.clause == "writes/refused"}
+    assert ("failed" in kinds) == stores
