@@ -120,7 +120,9 @@ class Garage:
             url = f"https://garage.example/cars?per_page={size}&cursor={last}"
             return answer(200, {"data": shown, "links": {"next": url if end else None}})
         if self.style == "link":
-            link = f'</cars?per_page={size}&page={(end or 0) // size + 1}>; rel="next"'
+            path = {"links-elsewhere": "/car", "is-behind-a-proxy": "/api/cars"}
+            named = next((path[habit] for habit in self.habits if habit in path), "/cars")
+            link = f'<{named}?per_page={size}&page={(end or 0) // size + 1}>; rel="next"'
             return answer(200, shown, **({"Link": link} if end else {}))
         if self.style == "own-names":
             return answer(200, {"other": [], "paging": {"cars": shown, "onward": last}})
@@ -174,6 +176,14 @@ def test_pages_that_show_each_item_once_pass(style: str) -> None:
     """In every style the pages of a correct list are followed to their end, and pass."""
     outcome = outcomes_of(style)["lists/pages"]
     assert outcome.kind == "passed", outcome.reason
+
+
+def test_a_link_that_leads_nowhere_is_found() -> None:
+    """The address of the next page is that of the list, or one with a path before it."""
+    outcome = outcomes_of("link", "links-elsewhere")["lists/pages"]
+    assert outcome.finding is not None, outcome.reason
+    assert outcome.finding.variant == "link"
+    assert outcomes_of("link", "is-behind-a-proxy")["lists/pages"].kind == "passed"
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil
+from urllib.parse import urljoin, urlsplit
 
 from faultspec.exchange.finding import Level
 from faultspec.openapi.service import ServiceOperation
@@ -28,7 +29,7 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.pagination import longest_page
+from faultspec_conformance.session.pagination import longest_page, next_address
 from faultspec_conformance.session.parameters import id_of_item
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
@@ -38,6 +39,9 @@ from faultspec_conformance.session.resources import (
 )
 
 _PAGES, _CURSOR = "lists/pages", "lists/cursor"
+
+#: Statuses of addresses at which nothing is.
+_NOWHERE = (404, 405, 410)
 
 #: The clauses about the pages of a list.
 CLAUSES = (_PAGES, _CURSOR)
@@ -163,9 +167,30 @@ class _List:
             yield from (not_exercised(clause, reason) for clause in CLAUSES)
             return
         walk = self._walk(whole, size)
-        yield self._judge(whole, walk)
+        outcome = self._judge(whole, walk)
+        yield (self._find_dead_link(walk) if outcome.kind == "passed" else None) or outcome
         yield from self._check_default_page(walk)
         yield from self._check_cursor(walk)
+
+    def _find_dead_link(self, walk: _PageWalk) -> Outcome | None:
+        """Follow the link of the first page to the next one, if its path is not that of the list. A
+        proxy may put a path before that. Return the failure if nothing is there.
+        """
+        link = next_address(walk.pages[0]) if walk.pages else None
+        if link is None:
+            return None
+        first = walk.pages[0]
+        own = first.exchange.request.target.partition("?")[0]
+        parts = urlsplit(urljoin(own, link))
+        if parts.path.endswith(own):
+            return None
+        target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        answer = self.session.call(RequestSpec("GET", target, identity=self.spec.identity))
+        if answer.status not in _NOWHERE:
+            return None
+        name = self.listing.name
+        message = f"{name} links to `{parts.path}` as its next page, which is answered {answer}"
+        return failed(_PAGES, message, first, answer, variant="link")
 
     # ---- the whole list
 

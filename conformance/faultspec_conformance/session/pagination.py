@@ -93,8 +93,14 @@ def longest_page(listing: ServiceOperation) -> dict[str, object]:
 
 def next_link(page: Observation) -> dict[str, object] | None:
     """Return the query of the link of relation `next` (RFC 8288)."""
+    address = next_address(page)
+    return None if address is None else dict(parse_qsl(urlsplit(address).query)) or None
+
+
+def next_address(page: Observation) -> str | None:
+    """Return the target of the link of relation `next`."""
     found = re.search(r"<([^>]*)>[^,]*;\s*rel=\"?next\"?", page.header("Link") or "")
-    return dict(parse_qsl(urlsplit(found[1]).query)) or None if found else None
+    return found[1] if found else None
 
 
 def _next_cursor(body: object) -> str | None:
