@@ -5,14 +5,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from faultspec.exchange.model import Canary
-from faultspec.openapi.service import Scheme, ServiceOperation, shape_of
+from faultspec.openapi.service import Scheme, ServiceOperation
 from faultspec_conformance.config import ANONYMOUS, CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.probes.fresh_items import FreshItems
 from faultspec_conformance.probes.operations import creates, one_of_each_method
+from faultspec_conformance.probes.preconditions import OF_CONDITION, with_current_tag
 from faultspec_conformance.probes.refusals import HIDES_ERRORS, SERVERS_FAULT, hides_errors
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import authority, is_forbidden
-from faultspec_conformance.session.fixtures import ordinary_request, request_to
+from faultspec_conformance.session.fixtures import ordinary_request
 from faultspec_conformance.session.forbidden import SCOPE
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.keys import renew_key
@@ -25,7 +26,7 @@ from faultspec_conformance.session.observation import (
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import absent_value, values_for
-from faultspec_conformance.session.requests import RequestSpec, with_tag
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import Role, is_json_write, takes_body
 from faultspec_conformance.session.sampling import Violation, violations
 
@@ -36,9 +37,6 @@ _OPERATIONS = 20
 
 #: Statuses of refusals for what a resource is, beside those for invalid input.
 _OF_STATE = (404, 409, 410)
-
-#: Statuses of a refusal for a precondition, or for want of one.
-_OF_CONDITION = (412, 428)
 
 _NONE_PROTECTED = "the OpenAPI document protects no operation that may be called"
 _AS_NOBODY = "without credentials"
@@ -306,39 +304,15 @@ def _call_past_state(
     answer = session.call(spec)
     header = operation.parameter("If-Match", "header")
     is_required = header is not None and header.required and answer.status in INVALID_INPUT
-    if answer.status in _OF_CONDITION or is_required:
-        tag = _current_tag(session, operation, spec)
-        if tag is not None:
-            spec = with_tag(renew_key(session, operation, spec), tag)
-            answer = session.call(spec)
+    if answer.status in OF_CONDITION or is_required:
+        again = with_current_tag(session, operation, spec)
+        if again is not None:
+            spec, answer = again, session.call(again)
     items = FreshItems(session)
     if answer.status in _OF_STATE and operation.writes and items.renew(spec):
         fresh = items.place(renew_key(session, operation, spec))
         answer = session.call(replace(fresh, identity=spec.identity))
     return answer
-
-
-def _current_tag(
-    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
-) -> str | None:
-    """Return the ETag of the item that a request is on or below, as its owner reads it, or None."""
-    path = shape_of(operation.template) + "/"
-    kinds = [
-        kind
-        for kind in session.kinds
-        if kind.operation("read") is not None and path.startswith(shape_of(kind.item or "/") + "/")
-    ]
-    kind = max(kinds, key=lambda kind: len(kind.item or ""), default=None)
-    read = kind.operation("read") if kind is not None else None
-    if kind is None or read is None:
-        return None
-    shared = session.knowledge.created.get(kind.name)
-    named = [spec.values.get(name) for name in operation.placeholders]
-    values = dict(zip(read.placeholders, named, strict=False))
-    asked = replace(
-        request_to(session, read, values), identity=shared.owner if shared is not None else None
-    )
-    return session.call(asked).header("ETag")
 
 
 def _check_401(

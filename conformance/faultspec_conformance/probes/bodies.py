@@ -20,6 +20,7 @@ from faultspec_conformance.probes.operations import (
     needs_members,
     one_of_each_method,
 )
+from faultspec_conformance.probes.preconditions import call_past_condition
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
     check_invalid_input,
@@ -194,14 +195,16 @@ def malformed_bodies(session: HttpSession) -> Iterator[Outcome]:
 def _send_faulty(session: HttpSession, fault: _Fault, operation: ServiceOperation) -> Outcome:
     """Send a body with a fault."""
     spec = request_to(session, operation)
-    answer = session.call(
+    answer = call_past_condition(
+        session,
+        operation,
         replace(
             spec,
             raw=fault.raw(session, operation),
             headers={**spec.headers, **fault.headers},
             content_type=f"{content_type(operation)}{fault.parameter}",
             trigger=fault.what,
-        )
+        ),
     )
     if answer.status == 415 and "utf-8" in fault.parameter:
         parameter = "its parameter charset=utf-8, which changes nothing"
@@ -227,7 +230,8 @@ def _send_broken_off(
     raw = start + b'"list": ' + b"[" * _DEPTH
     what = "JSON that nests deeply and breaks off" + (", and is not UTF-8" if not_utf8 else "")
     spec = request_to(session, operation)
-    answer = session.call(replace(spec, raw=raw, canaries=(secret, email), trigger=what))
+    spec = replace(spec, raw=raw, canaries=(secret, email), trigger=what)
+    answer = call_past_condition(session, operation, spec)
     return _unreadable(answer, what, wrong_if_accepted=needs_body(session, operation))
 
 
@@ -314,7 +318,8 @@ def _invalid_body(
     def with_body(body: object) -> RequestSpec:
         return replace(spec, body={**body, **more} if isinstance(body, dict) else body)
 
-    answer = session.call(replace(with_body(violation.body), trigger=violation.what))
+    wrong_body = replace(with_body(violation.body), trigger=violation.what)
+    answer = call_past_condition(session, operation, wrong_body)
     if answer.ok and not violation.sure:
         reason = f"{violation.what} is accepted, as a service that does not check formats may"
         yield not_exercised(_INVALID, reason)

@@ -16,6 +16,7 @@ from faultspec_conformance.probes.operations import (
     needs_body,
     one_of_each_method,
 )
+from faultspec_conformance.probes.preconditions import call_past_condition
 from faultspec_conformance.probes.refusals import CHECKED_FIRST, check_refusal, checked_first
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, request_to
@@ -167,7 +168,7 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     spec = request_to(session, operation)
     body = body_for(session, operation)
     sent = replace(spec, body=body, content_type="text/plain", trigger=_AS_TEXT)
-    answer = session.call(sent)
+    answer = call_past_condition(session, operation, sent)
     taxonomy = session.taxonomy
     codes = [code for code in taxonomy.shared_live_codes() if means_status(code, 415)]
     code = next((code.name for code in codes if _means_media(code)), None)

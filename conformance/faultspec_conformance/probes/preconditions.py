@@ -1,0 +1,52 @@
+"""Writes that a service refuses for want of a precondition, sent again with the current one."""
+
+from dataclasses import replace
+
+from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec_conformance.session.fixtures import request_to
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.keys import renew_key
+from faultspec_conformance.session.observation import Observation
+from faultspec_conformance.session.requests import RequestSpec, with_tag
+
+OF_CONDITION = (412, 428)
+"""Statuses of a refusal for a precondition, or for want of one."""
+
+
+def call_past_condition(
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
+) -> Observation:
+    """Send a write. If it is refused for its precondition, send it once more with the current ETag:
+    to see whether anything else refuses it.
+    """
+    answer = session.call(spec)
+    if answer.status not in OF_CONDITION:
+        return answer
+    again = with_current_tag(session, operation, spec)
+    return answer if again is None else session.call(again)
+
+
+def with_current_tag(
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
+) -> RequestSpec | None:
+    """Return a request on or below an item, with the ETag that its owner reads, under a new key;
+    None without one.
+    """
+    path = shape_of(operation.template) + "/"
+    kinds = [
+        kind
+        for kind in session.kinds
+        if kind.operation("read") is not None and path.startswith(shape_of(kind.item or "/") + "/")
+    ]
+    kind = max(kinds, key=lambda kind: len(kind.item or ""), default=None)
+    read = kind.operation("read") if kind is not None else None
+    if kind is None or read is None:
+        return None
+    shared = session.knowledge.created.get(kind.name)
+    named = [spec.values.get(name) for name in operation.placeholders]
+    values = dict(zip(read.placeholders, named, strict=False))
+    asked = replace(
+        request_to(session, read, values), identity=shared.owner if shared is not None else None
+    )
+    tag = session.call(asked).header("ETag")
+    return None if tag is None else with_tag(renew_key(session, operation, spec), tag)
