@@ -256,6 +256,9 @@ def _review_exchanges(session: HttpSession) -> _Review:
         if observation.exchange.operation is None:
             continue
         _review_list(review, observation, lists)
+        if request.method in _WRITES and not _is_refused(observation):
+            sent = _request_leaves(observation).values()
+            explained |= {value for value in sent if isinstance(value, str)}
         if request.method in _WRITES and observation.ok:
             explained |= _values_of(observation)
             _note_creation(session, review, observation, reads)
@@ -411,6 +414,7 @@ def _check_list(
         yield not_exercised(_CLAUSE, f"{name} shows no resource that the run created")
         return
     groups = _group(one for one in watched.pending if one.refused.sound)[:_UNREAD]
+    known = explained
     if watched.first is not None:
         known = explained.union(_items(watched.first))
         if all(item in known for item in items):
@@ -430,11 +434,36 @@ def _check_list(
             for write in reversed(writes[-_ALIKE:])
         )
         outcome = next((one for one in tried if one is not None), None)
-        yield outcome or not_exercised(
-            _CLAUSE,
-            f"{writes[-1].refused.exchange.operation} could not be refused again with "
-            f"{writes[-1].refused}",
+        yield (
+            outcome
+            or _find_stored(writes, explained, pages, known)
+            or not_exercised(
+                _CLAUSE,
+                f"{writes[-1].refused.exchange.operation} could not be refused again with "
+                f"{writes[-1].refused}",
+            )
         )
+
+
+def _find_stored(
+    writes: Iterable[_RefusedWrite],
+    explained: frozenset[str],
+    pages: Iterable[Observation],
+    known: Collection[str],
+) -> Outcome | None:
+    """Return the failure that a list has an item with a text that only a refused creation sent."""
+    for page in pages:
+        shown = {*_new_texts(page, known)}
+        for write in writes:
+            texts = _own_texts(write.refused, explained) & shown
+            if any(map(_MADE_UP.search, texts)):
+                refused, listing = write.refused, page.exchange.operation
+                message = (
+                    f"{refused.exchange.operation} was refused ({refused}), but {listing} has "
+                )
+                message += "an item with a text that only this request sent"
+                return failed(_CLAUSE, message, refused, page, variant="list")
+    return None
 
 
 def _new_texts(page: Observation, known: Collection[str]) -> Iterator[str]:
