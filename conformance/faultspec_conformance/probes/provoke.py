@@ -160,11 +160,11 @@ def _provoke_code(session: HttpSession, recipe: Recipe) -> Iterator[ProbeResult]
     if last.parallel is not None:
         yield from _send_at_once(session, recipe, last.parallel, saved=saved)
         return
+    watched = _watch(session, recipe, saved)  # reads may call an upstream, too
     began = session.driver.elapsed
     before = {name: len(upstream.calls) for name, upstream in session.upstreams.items()}
     send_as = partial(_send_as, session, recipe, saved)
     outsider = ask_outsider(session, last, send_as)
-    watched = _watch(session, recipe, saved)
     sent_before, at_once = session.driver.requests, False
     answer = _step(session, last, saved, recipe.code, is_last=True)
     seconds = session.driver.elapsed - began
