@@ -216,7 +216,10 @@ def _set_up_again(
     session: HttpSession, recipe: Recipe
 ) -> tuple[tuple[WatchedResource, ...], Callable[[], Observation]] | None:
     """Carry out a recipe but for its last step; return what that concerns, and what sends it."""
-    saved = _set_up(session, recipe)
+    try:
+        saved = _set_up(session, recipe)
+    except StateMissedError:  # it came the first time
+        return None
     if isinstance(saved, str):
         return None
     last = recipe.steps[-1]
