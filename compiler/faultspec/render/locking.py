@@ -33,22 +33,27 @@ Notify = Callable[[str], None]
 
 
 class FolderLock:
-    """The exclusive use of one output folder, which is made if it is missing."""
+    """The exclusive use of one output folder, which is made if it is missing.
 
-    def __init__(self, folder: Path, notify: Notify) -> None:
-        """Wait for the lock. Raises TargetError and OSError."""
+    It can be released at any moment, also while it is acquired: the time of a compile may be up.
+    ``is_held``: it is acquired.
+    """
+
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.staging = folder / STAGING
         self.made: list[Path] = []
-        self._file = self._acquire(notify)
+        self._file: int | None = None
+        self.is_held = False
 
-    def _acquire(self, notify: Notify) -> int:
+    def acquire(self, notify: Notify) -> None:
+        """Wait for the lock. Raises TargetError and OSError."""
         deadline = time.monotonic() + _WAIT_SECONDS
         waits = False
-        while True:
-            file = self._try()
-            if file is not None:
-                return file
+        while not self.is_held:
+            self.is_held = self._try()
+            if self.is_held:
+                return
             if not waits:
                 notify(f"{self.folder}: waiting for another compile")
                 waits = True
@@ -64,8 +69,8 @@ class FolderLock:
                 )
             time.sleep(_PAUSE_SECONDS)
 
-    def _try(self) -> int | None:
-        """The locked file, or None if another process has it or has just removed it."""
+    def _try(self) -> bool:
+        """Lock the file; False if another process has it or has just removed it."""
         try:
             self.made += make_parent(self.staging)
             with suppress(FileExistsError):
@@ -82,27 +87,32 @@ class FolderLock:
             path = self.staging / _LOCK
             # O_NONBLOCK: a pipe of this name is opened without waiting.
             flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-            file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+            self._file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
         except FileNotFoundError:
-            return None
+            return False
         try:
             if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(file), os.lstat(path)):
-                return file
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(self._file), os.lstat(path)):
+                return True
         except (BlockingIOError, FileNotFoundError):
             pass
-        os.close(file)
-        return None
+        self._close()
+        return False
 
     def release(self, *, keep: bool) -> None:
         """Let others use the folder. ``keep``: the staging folder stays for the next start."""
-        if not keep:
+        if self.is_held and not keep:
             with suppress(OSError):
                 (self.staging / _LOCK).unlink(missing_ok=True)
                 self.staging.rmdir()
             self.remove_made()
-        os.close(self._file)
+        self._close()
+
+    def _close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
 
     def remove_made(self) -> None:
         """Remove the folders that were made for the lock, as far as they are empty."""

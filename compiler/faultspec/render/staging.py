@@ -166,7 +166,8 @@ def _lock_all(
     try:
         while True:
             for folder in sorted(wanted):  # in one order, so that no two compiles wait in a circle
-                locks[folder] = FolderLock(folder, notify)
+                locks[folder] = FolderLock(folder)
+                locks[folder].acquire(notify)
             more = {other for folder in wanted for other in _find_covered(folder, known)} - wanted
             if not more:
                 break
@@ -181,7 +182,7 @@ def _release(locks: dict[Path, FolderLock]) -> None:
     """Release all locks; staging folders of a write that is not finished stay."""
     for folder, lock in [*locks.items()][::-1]:
         keep = journal_of(folder) is not None
-        if not keep:
+        if lock.is_held and not keep:  # else it is the staging folder of another compile
             with suppress(OSError):
                 clear(folder)
         lock.release(keep=keep)
