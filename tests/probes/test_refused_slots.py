@@ -45,6 +45,14 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
+def show(request: Request, slots: dict[str, dict[str, Any]]) -> Response:
+    """The answer to a read of one slot, or of all."""
+    name = request.target.partition("?")[0].removeprefix("/slots").strip("/")
+    if name and name not in slots:
+        return answer(404, {"code": "absent"})
+    return answer(200, slots[name] if name else [*slots.values()])
+
+
 def kinds_of(service: Script, config: str) -> set[str]:
     """The outcomes of the clause after the recipe."""
     document, found = source.parse(config, "conformance.yaml")
@@ -65,11 +73,8 @@ def test_a_refused_time_that_is_stored_is_found(stores: bool) -> None:
     slots: dict[str, dict[str, Any]] = {}
 
     def service(request: Request) -> Response:
-        name = request.target.partition("?")[0].removeprefix("/slots").strip("/")
         if request.method == "GET":
-            if name and name not in slots:
-                return answer(404, {"code": "absent"})
-            return answer(200, slots[name] if name else [*slots.values()])
+            return show(request, slots)
         body = json.loads(request.body)
         assert body["start"] < body["end"]
         if any(one["start"] < body["end"] and body["start"] < one["end"] for one in slots.values()):
@@ -101,11 +106,8 @@ def test_an_item_with_a_text_of_a_refused_creation_is_found(stores: bool) -> Non
     refused: list[str] = []
 
     def service(request: Request) -> Response:
-        name = request.target.partition("?")[0].removeprefix("/slots").strip("/")
         if request.method == "GET":
-            if name and name not in slots:
-                return answer(404, {"code": "absent"})
-            return answer(200, slots[name] if name else [*slots.values()])
+            return show(request, slots)
         slot = {"id": f"slot-{len(slots) + 1:08}", **json.loads(request.body)}
         is_refused = slot["name"].startswith("odd") and not refused
         if not is_refused or stores:

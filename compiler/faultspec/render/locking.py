@@ -50,10 +50,7 @@ class FolderLock:
         """Wait for the lock. Raises TargetError and OSError."""
         deadline = time.monotonic() + _WAIT_SECONDS
         waits = False
-        while not self.is_held:
-            self.is_held = self._try()
-            if self.is_held:
-                return
+        while not self._try():
             if not waits:
                 notify(f"{self.folder}: waiting for another compile")
                 waits = True
@@ -68,6 +65,7 @@ class FolderLock:
                     )
                 )
             time.sleep(_PAUSE_SECONDS)
+        self.is_held = True
 
     def _try(self) -> bool:
         """Lock the file; False if another process has it or has just removed it."""

@@ -38,7 +38,7 @@ from faultspec.targets.doc_text import NO_MESSAGE, message_template, plain_polic
 from faultspec.targets.literals import Verbatim
 from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model
-from faultspec.targets.portable_patterns import is_portable
+from faultspec.targets.portable_patterns import unportable_places
 from faultspec.targets.python import clients, facts
 from faultspec.targets.python.bare_codes import bare_codes, general_codes
 from faultspec.targets.python.constructors import allowed_details, flag_key
@@ -116,15 +116,12 @@ def catalog(taxonomy: Taxonomy, model: Model, target: str) -> Json:
 def refusals(taxonomy: Taxonomy) -> Iterator[Exclusion]:
     """The parts of a taxonomy that no catalogue can have."""
     yield from exclusions(taxonomy)
-    for envelope in taxonomy.envelopes.values():
-        for slot, places in envelope.places.items():
-            for index, place in enumerate(places):
-                if place.pattern is not None and not is_portable(place.pattern):
-                    yield Exclusion(
-                        ("envelopes", envelope.name, "fields", slot, "places", index),
-                        f"The pattern of the slot {slot} of the envelope {envelope.name} has "
-                        "more than characters, classes, `|`, `(?:` and repetitions.",
-                    )
+    for place in unportable_places(taxonomy):
+        yield Exclusion(
+            place.path,
+            f"The pattern of the slot {place.slot} of the envelope {place.envelope} has more than "
+            "characters, classes, `|`, `(?:` and repetitions.",
+        )
 
 
 def _envelope(envelope: Envelope, taxonomy: Taxonomy) -> Json:

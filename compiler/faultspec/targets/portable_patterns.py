@@ -1,6 +1,11 @@
 """Regular expressions of Python that other languages read alike."""
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from faultspec.language.grammar import Path
+from faultspec.language.model import Taxonomy
 
 #: A repetition. RE2 takes counts of at most 1,000.
 _COUNT = re.compile(r"\{(\d{1,4})(?:,(\d{0,4}))?\}")
@@ -18,6 +23,25 @@ _IN_SET = re.compile(r"[^\\\[\]&]|&(?!&)")
 
 #: Groups without a capture, and what looks around, which RE2 and its kin have not.
 _GROUP, _LOOKING = "(?:", ("(?=", "(?!", "(?<=", "(?<!")
+
+
+class PatternPlace(NamedTuple):
+    """A pattern in the places of a slot, by its path in the taxonomy."""
+
+    path: Path
+    slot: str
+    envelope: str
+
+
+def unportable_places(taxonomy: Taxonomy, *, to_javascript: bool = False) -> Iterator[PatternPlace]:
+    """The patterns of places that are not portable."""
+    for envelope in taxonomy.envelopes.values():
+        for slot, places in envelope.places.items():
+            for index, place in enumerate(places):
+                pattern = place.pattern
+                if pattern is not None and not is_portable(pattern, to_javascript=to_javascript):
+                    path = ("envelopes", envelope.name, "fields", slot, "places", index)
+                    yield PatternPlace(path, slot, envelope.name)
 
 
 def is_portable(pattern: str, *, to_javascript: bool = False) -> bool:

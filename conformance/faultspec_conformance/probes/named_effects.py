@@ -2,15 +2,12 @@
 the resource is read before and after the same write.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from faultspec.exchange.model import Request
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.effects import GONE
 from faultspec_conformance.probes.failed_effects import find_moved, has_no_effect
 from faultspec_conformance.probes.resending import LARGEST, ask_again
@@ -77,7 +74,9 @@ def named_effects(session: HttpSession) -> Iterator[ProbeResult]:
         cause = refused.exchange.operation, refused.code, refused.status
         if cause in seen or len(seen) >= _MOST or not promises_no_effect(session, refused):
             continue
-        named = _find_named(refused.exchange.request, known)
+        request = refused.exchange.request
+        path = request.target.partition("?")[0]
+        named = _find_named(path, parse_body(request.body), known)
         seen |= {cause} if named else set()
         for one in named[:_NAMED]:
             yield from attempt(_compare(session, refused, one), _CLAUSE)
@@ -89,7 +88,7 @@ def find_concerned(session: HttpSession, spec: RequestSpec) -> list[NamedResourc
         return []
     known = _find_created(session)
     path = path_of(spec.path, spec.values)
-    request = Request(spec.method, path, body=_written_body(spec))
+    body = parse_body(spec.raw) if spec.raw is not None else spec.body
     above = {
         one.path: one
         for same_id in known.values()
@@ -97,13 +96,7 @@ def find_concerned(session: HttpSession, spec: RequestSpec) -> list[NamedResourc
         if f"{path}/".startswith(f"{one.path}/")
     }
     nearest = sorted(above.values(), key=lambda one: len(one.path), reverse=True)[:1]
-    return [*nearest, *_find_named(request, known)]
-
-
-def _written_body(spec: RequestSpec) -> bytes:
-    if spec.raw is not None:
-        return spec.raw
-    return b"" if spec.body is ABSENT else json.dumps(spec.body).encode()
+    return [*nearest, *_find_named(path, body, known)]
 
 
 def _find_created(session: HttpSession) -> Mapping[str, list[NamedResource]]:
@@ -131,11 +124,12 @@ def promises_no_effect(session: HttpSession, observation: Observation) -> bool:
     return promised if status >= 500 else status not in _EARLY and (promised or not is_known)
 
 
-def _find_named(request: Request, known: Mapping[str, list[NamedResource]]) -> list[NamedResource]:
+def _find_named(
+    path: str, body: object, known: Mapping[str, list[NamedResource]]
+) -> list[NamedResource]:
     """The created resources that the body of a write names, and its path does not."""
-    path = request.target.partition("?")[0]
     found: dict[str, NamedResource] = {}
-    for pointer, value in leaves(parse_body(request.body)):
+    for pointer, value in leaves(body):
         names = [part for part in pointer.split("/") if part and not part.isdigit()]
         same_id = known.get(str(value), []) if not isinstance(value, bool) else []
         is_telling = len(str(value)) >= _TELLING and len({one.path for one in same_id}) == 1

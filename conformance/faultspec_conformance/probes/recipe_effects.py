@@ -3,7 +3,7 @@ before and after it.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from faultspec_conformance.probes.effects import GONE
 from faultspec_conformance.probes.named_effects import (
@@ -35,11 +35,11 @@ class WatchedResource:
     named: NamedResource
     before: Observation
 
-    def find_change(self, after: Observation) -> str | None:
-        """Return the place at which it differs; an empty one if it is gone; None if it does not."""
+    def find_changes(self, after: Observation) -> list[str]:
+        """Return the places at which it differs; an empty one if it is gone."""
         if after.status in GONE:
-            return ""
-        return next(iter(differing_places(self.before, after)), None) if after.ok else None
+            return [""]
+        return differing_places(self.before, after) if after.ok else []
 
 
 Repeat = Callable[[], tuple[tuple[WatchedResource, ...], Callable[[], Observation]] | None]
@@ -71,11 +71,12 @@ def check_watched(
         return
     for index, one in enumerate(watched):
         after = read_named(session, one.named)
-        place = one.find_change(after)
-        if place is None:
-            yield passed(_CLAUSE)
+        changes = one.find_changes(after)
+        if changes:
+            first = (one, refused, after)
+            yield _confirm(session, repeat, first, index=index, place=changes[0])
         else:
-            yield _confirm(session, repeat, (one, refused, after), index=index, place=place)
+            yield passed(_CLAUSE)
 
 
 def _confirm(
@@ -93,15 +94,14 @@ def _confirm(
     if again is None or len(again[0]) <= index:
         return not_exercised(_CLAUSE, f"{read} shows a change that does not come again")
     watched, send = again
-    session.wait(_TICK, after=watched[index].before)
-    calm = read_named(session, watched[index].named)
+    other = watched[index]
+    session.wait(_TICK, after=other.before)
+    calm = read_named(session, other.named)
     answer = send()
-    later = read_named(session, watched[index].named)
-    by_itself = calm.status in GONE or place in differing_places(watched[index].before, calm)
-    now = WatchedResource(watched[index].named, calm).find_change(later)
-    moved = [*differing_places(calm, later)] if later.ok else [""]
+    moved = replace(other, before=calm).find_changes(read_named(session, other.named))
+    by_itself = not calm.ok or place in other.find_changes(calm)
     same = (answer.status, answer.code) == (refused.status, refused.code)
-    if by_itself or now is None or not same or place not in moved:
+    if by_itself or not same or place not in moved:
         return not_exercised(_CLAUSE, f"what {read} shows changes by itself, or once")
     line = f"{refused.exchange.operation} was refused with {refused}, but {read}"
     message = f"{line}, which shows what it concerns, differs at `{place}`"

@@ -55,9 +55,6 @@ _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 #: Lists, and resources, that are read at the end of the run.
 _READS, _ITEM_READS = 6, 16
 
-#: Statuses of refusals that come before a service looks at what an item is.
-_EARLY = frozenset({400, 401, 403, 404, 412, 415, 422, 428})
-
 #: Creations with one operation, status and code of which one is sent again.
 _ALIKE = 3
 
@@ -452,10 +449,11 @@ def _find_stored(
     known: Collection[str],
 ) -> Outcome | None:
     """Return the failure that a list has an item with a text that only a refused creation sent."""
+    sent = [(write, _own_texts(write.refused, explained)) for write in writes]
     for page in pages:
         shown = {*_new_texts(page, known)}
-        for write in writes:
-            texts = _own_texts(write.refused, explained) & shown
+        for write, own in sent:
+            texts = own & shown
             if any(map(_MADE_UP.search, texts)):
                 refused, listing = write.refused, page.exchange.operation
                 message = (

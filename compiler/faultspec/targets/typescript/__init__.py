@@ -29,7 +29,7 @@ from faultspec.targets.filters import visible
 from faultspec.targets.literals import Call, Verbatim
 from faultspec.targets.memo import memoize
 from faultspec.targets.model import Model, OwnKeys, key_parts, own_keys
-from faultspec.targets.portable_patterns import is_portable
+from faultspec.targets.portable_patterns import unportable_places
 from faultspec.targets.python.constructors import allowed_details, flag_key
 from faultspec.targets.python.names import base_class, enum_members, wire_names
 from faultspec.targets.python.wire import (
@@ -315,21 +315,18 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
 
 
 def _check_patterns(taxonomy: Taxonomy, model: Model) -> None:
-    for envelope in taxonomy.envelopes.values():
-        for slot, places in envelope.places.items():
-            for index, place in enumerate(places):
-                if place.pattern is None or is_portable(place.pattern, to_javascript=True):
-                    continue
-                raise TargetError(
-                    Diagnostic(
-                        "unsupported-envelope",
-                        f"the target typescript reads patterns that JavaScript has, and the "
-                        f"pattern of the slot {slot} of the envelope {envelope.name} has more",
-                        model.source,
-                        pointer=("envelopes", envelope.name, "fields", slot, "places", index),
-                        hint="put a backslash before a literal bracket, or leave this target out",
-                    )
-                )
+    place = next(unportable_places(taxonomy, to_javascript=True), None)
+    if place is not None:
+        raise TargetError(
+            Diagnostic(
+                "unsupported-envelope",
+                "the target typescript reads patterns that JavaScript has, and the pattern of the "
+                f"slot {place.slot} of the envelope {place.envelope} has more",
+                model.source,
+                pointer=place.path,
+                hint="put a backslash before a literal bracket, or leave this target out",
+            )
+        )
 
 
 def _code_values(taxonomy: Taxonomy) -> Mapping[str | int, str]:
