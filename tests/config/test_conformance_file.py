@@ -184,7 +184,7 @@ provoke:
         ('target: {http: "ftp://x"}\n', "1:16 bad-value: `ftp://x` is not an address"),
         (
             BASE + 'identities: {anonymous: {headers: {X: "1"}}}\n',
-            "3:14 bad-name: `anonymous` is the caller without headers",
+            "3:14 bad-name: `anonymous` is the caller without headers and query",
         ),
         (
             BASE + 'identities: {a: {headers: {X: "a\\nb"}}}\n',

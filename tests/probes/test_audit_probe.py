@@ -88,7 +88,7 @@ def test_a_record_that_may_be_on_a_later_page_is_not_missing() -> None:
 def test_a_failure_without_credentials_is_not_looked_up() -> None:
     """The audit of a caller may leave out requests that it did not send."""
     headers = (("Authorization", "ann"),)
-    ann = Identity("ann", headers=headers, shown=headers)
+    ann = Identity("ann", headers=headers)
     config = replace(WRITABLE, identities={"ann": ann})
     session = http_session(till("lost"), TAXONOMY, config)
     session.upstreams = {"bank": ScriptedUpstream(UpstreamConfig("bank", (), ()))}
@@ -136,7 +136,7 @@ def test_a_failure_of_each_sort_is_looked_up(lost: int | None, is_found: bool) -
         return answer(status, {"code": code, "id": name})
 
     headers = (("Authorization", "ann"),)
-    ann = Identity("ann", headers=headers, shown=headers)
+    ann = Identity("ann", headers=headers)
     session = http_session(script, SORTS, replace(WRITABLE, identities={"ann": ann}))
     for status in (404, 422, 404, 422, 401):
         identity = NOBODY if status == 401 else ann

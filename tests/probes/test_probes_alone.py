@@ -287,10 +287,7 @@ def shelf_session() -> HttpSession:
         recipes=(recipe,),
         limits=WRITES,
         identities={
-            name: Identity(
-                name, (("Authorization", name),), (("Authorization", name),), tenant=name
-            )
-            for name in ("ann", "ben")
+            name: Identity(name, (("Authorization", name),), tenant=name) for name in ("ann", "ben")
         },
     )
     things: dict[str, Any] = {}

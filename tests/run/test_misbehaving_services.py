@@ -213,7 +213,7 @@ def judged(trouble: Trouble | None, sound: int = SOUND) -> tuple[Report | Unreac
     assert taxonomy is not None
     with serving(trouble, sound) as url:
         token = (("Authorization", "Bearer of-the-caller"),)
-        caller = Identity("caller", token, token, secrets=(("of-the-caller", "${TOKEN}"),))
+        caller = Identity("caller", token, secrets=(("of-the-caller", "${TOKEN}"),))
         limits = Limits(requests=100, seconds=SECONDS)
         target = ServiceConfig(
             http=url, openapi="/openapi.json", limits=limits, identities={"caller": caller}

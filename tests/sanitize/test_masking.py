@@ -65,7 +65,6 @@ TOKEN = "s3cr3t-token-0123456789"
 ALICE = Identity(
     "alice",
     (("Authorization", f"Bearer {TOKEN}"), ("X-Org", "acme")),
-    (("Authorization", "Bearer ${ALICE_TOKEN}"), ("X-Org", "acme")),
     secrets=((TOKEN, "${ALICE_TOKEN}"),),
 )
 

@@ -9,7 +9,7 @@ from faultspec.exchange.model import Request
 from faultspec.language import read
 from faultspec.openapi.service import Description
 from faultspec_conformance.config import NOBODY, parse_config
-from faultspec_conformance.run.sweep import add_headers
+from faultspec_conformance.run.sweep import write_as
 from faultspec_conformance.session.fault_switches import find_switches
 from support.scripted import answer, http_session
 
@@ -99,6 +99,6 @@ def test_generated_traffic_does_not_send_a_declared_fault(where: str, sent: bool
     session = http_session(lambda request: answer(200, {}), TAXONOMY, target)
     request = Request("GET", "/a", (("X-Fault", "boom"), ("X-Other", "1")))
     for seed in range(20):
-        headers = dict(add_headers(session, request, NOBODY, Random(seed)).headers)
+        headers = dict(write_as(session, request, NOBODY, Random(seed)).headers)
         assert ("X-Fault" in headers) == sent
         assert headers["X-Other"] == "1"

@@ -303,7 +303,10 @@ def test_what_a_login_yields_is_secret() -> None:
     ("change", "message"),
     [
         (("save: {token:", "save: {tokn:"), "`token` is not saved by `login`"),
-        (("/access_token}", "/access_token, more: /id}"), "no header of the identity uses"),
+        (
+            ("/access_token}", "/access_token, more: /id}"),
+            "no header or parameter of the identity uses",
+        ),
     ],
 )
 def test_a_login_saves_what_the_headers_use(change: tuple[str, str], message: str) -> None:

@@ -145,7 +145,6 @@ def judged(tmp_path: Path) -> Judge:
                     "ben": Identity(
                         "ben",
                         (("Authorization", "Bearer bens-own-token"),),
-                        (("Authorization", "Bearer ${BEN}"),),
                     )
                 },
                 resources={"ticket": ResourceConfig("ticket", create=create)},

@@ -39,7 +39,6 @@ def judged(
                 name: Identity(
                     name,
                     headers=(("Authorization", name),),
-                    shown=(("Authorization", name),),
                     tenant=name,
                 )
                 for name in ("ann", "ben")

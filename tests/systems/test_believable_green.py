@@ -22,7 +22,6 @@ from support.kill_matrix import judge, reached
 CALLER = Identity(
     "caller",
     headers=(("Authorization", f"Bearer {careless.TOKEN}"),),
-    shown=(("Authorization", "Bearer ${TOKEN}"),),
     secrets=((careless.TOKEN, "${TOKEN}"),),
 )
 

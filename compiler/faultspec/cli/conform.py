@@ -438,7 +438,7 @@ def configure_url(
 
     fields = tuple(map(_parse_header, headers))
     hidden = tuple((secret_of(name, value), name_variable(name)) for name, value in fields)
-    caller = Identity("caller", fields, fields, secrets=hidden)
+    caller = Identity("caller", fields, secrets=hidden)
     for path in paths:
         _check_path(path)
     is_file = openapi is not None and os.path.isfile(openapi)

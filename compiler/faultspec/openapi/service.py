@@ -59,6 +59,7 @@ class ServiceOperation:
     ``secured``: whether it needs credentials, None if the document says nothing of credentials.
     ``success``: the first status below 300 that the document describes, or None. ``challenges``:
     the authentication schemes of HTTP that it accepts, in lower case; empty if others may do.
+    ``schemes``: all ways to send its credentials that the document has for it.
     """
 
     method: str
@@ -70,6 +71,7 @@ class ServiceOperation:
     secured: bool | None = None
     scopes: tuple[str, ...] = ()
     challenges: tuple[str, ...] = ()
+    schemes: "tuple[Scheme, ...]" = ()
     id: str | None = None
     success: DocumentedSuccess | None = field(default=None, repr=False, compare=False)
 
@@ -304,6 +306,7 @@ def _operation(reader: DocumentReader, item: PathItem, name: str, node: Json) ->
         secured=secured,
         scopes=scopes,
         challenges=_challenges(document, node) if secured else (),
+        schemes=_accepted_schemes(document, node) if secured else (),
         id=identifier if isinstance(identifier, str) else None,
         success=_success(document, responses),
     )
@@ -385,20 +388,31 @@ def _challenges(document: Json, node: Json) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _accepted_schemes(document: Json, node: Json) -> tuple[Scheme, ...]:
+    declared = mapping(mapping(document.get("components")).get("securitySchemes"))
+    requirements = sequence(node.get("security", document.get("security")))
+    names = dict.fromkeys(name for one in requirements for name in mapping(one))
+    found = (_read_scheme(resolve(document, declared.get(name))) for name in names)
+    return tuple(dict.fromkeys(scheme for scheme in found if scheme is not None))
+
+
 def _schemes(document: Json) -> tuple[Scheme, ...]:
     declared = mapping(mapping(document.get("components")).get("securitySchemes"))
-    found: list[Scheme] = []
-    for scheme in declared.values():
-        match resolve(document, scheme):
-            case {"type": "http", **rest}:
-                basic = str(rest.get("scheme", "")).lower() == "basic"
-                found.append(Scheme("basic" if basic else "bearer"))
-            case {"type": "oauth2" | "openIdConnect"}:
-                found.append(Scheme("bearer"))
-            case {
-                "type": "apiKey",
-                "in": "header" | "query" | "cookie" as where,
-                "name": str(name),
-            }:
-                found.append(Scheme("key", where, name))
-    return tuple(dict.fromkeys(found))
+    found = (_read_scheme(resolve(document, scheme)) for scheme in declared.values())
+    return tuple(dict.fromkeys(scheme for scheme in found if scheme is not None))
+
+
+def _read_scheme(declared: object) -> Scheme | None:
+    match declared:
+        case {"type": "http", **rest}:
+            basic = str(rest.get("scheme", "")).lower() == "basic"
+            return Scheme("basic" if basic else "bearer")
+        case {"type": "oauth2" | "openIdConnect"}:
+            return Scheme("bearer")
+        case {
+            "type": "apiKey",
+            "in": "header" | "query" | "cookie" as where,
+            "name": str(name),
+        }:
+            return Scheme("key", where, name)
+    return None

@@ -41,6 +41,7 @@ from faultspec_conformance.config.model import (
     UpstreamFailure,
     is_credential,
     name_variable,
+    query_of,
     secret_of,
 )
 from faultspec_conformance.config.reading import check_config, parse_config, read_config
@@ -88,6 +89,7 @@ __all__ = [
     "is_credential",
     "name_variable",
     "parse_config",
+    "query_of",
     "read_config",
     "secret_of",
 ]

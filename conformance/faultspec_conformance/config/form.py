@@ -426,7 +426,8 @@ _LOGIN = Record(
         **_CALL_KEYS,
         "save": Key(
             Named(_SAVE, least=1),
-            "The values of the answer that the headers of the identity use as `${name}`, by name.",
+            "The values of the answer that the headers and the query of the identity use as "
+            "`${name}`, by name.",
             True,
         ),
     },
@@ -441,6 +442,11 @@ _IDENTITY = Record(
         "tenant": Key(Text(), "The tenant of the identity."),
         "headers": Key(
             _HEADERS, "The headers with its credentials. `${NAME}` comes from the environment."
+        ),
+        "query": Key(
+            _QUERY,
+            "Parameters of the query that each of its requests has, such as `api_key: ${API_KEY}`, "
+            "for services that read credentials there.",
         ),
         "scopes": Key(
             Either((Text(), Many(Text()))),

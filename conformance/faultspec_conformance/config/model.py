@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
+from urllib.parse import parse_qsl
 
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.model import Path as Place
-from faultspec.exchange.model import Headers
+from faultspec.exchange.model import Headers, Request
 from faultspec.source import Document
 from faultspec_conformance.drivers import Framing, Limits, Revision
 
@@ -91,35 +92,45 @@ def name_variable(name: str) -> str:
     return "${" + re.sub(r"\W", "_", name).upper() + "}"
 
 
+def query_of(request: Request) -> frozenset[tuple[str, str]]:
+    """The parameters in the query of a request."""
+    query = request.target.partition("?")[2]
+    return frozenset(parse_qsl(query, keep_blank_values=True))
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A caller. ``shown``: its headers as the file has them, with ``${NAME}`` in place of values.
+    """A caller. ``query``: the parameters that each of its requests has.
 
     ``tenant``: with two identities of different tenants, concealment can be tested. ``scopes``:
     what the caller may do; None if the file does not declare them. ``forbidden``: what it may not
-    do. ``secrets``: credentials, each
-    with its replacement in reports. ``login``: the request that yields the values of ``${name}`` in
-    its headers.
+    do. ``secrets``: credentials, each with its replacement in reports. ``login``: the request that
+    yields the values of ``${name}`` in its headers and its query.
     """
 
     name: str
     headers: Headers = ()
-    shown: Headers = ()
     tenant: str | None = None
     scopes: tuple[str, ...] | None = None
     forbidden: "tuple[OperationPattern, ...]" = ()
     secrets: tuple[tuple[str, str], ...] = ()
     login: "Login | None" = None
+    query: tuple[tuple[str, str], ...] = ()
 
     @property
     def anonymous(self) -> bool:
         """Whether the caller sends no credentials. Its requests may still name a tenant."""
-        return self.name == ANONYMOUS or not self.headers
+        return self.name == ANONYMOUS or not (self.headers or self.query)
 
     @property
     def limited(self) -> bool:
         """Whether the caller may do less than everything."""
         return self.scopes is not None or bool(self.forbidden)
+
+    def is_sender_of(self, request: Request) -> bool:
+        """Whether a request has all headers and parameters of the caller."""
+        sent = frozenset(request.headers)
+        return sent.issuperset(self.headers) and query_of(request).issuperset(self.query)
 
     def may_not_call(self, method: str, template: str) -> bool:
         """Whether the configuration forbids the operation to the caller."""

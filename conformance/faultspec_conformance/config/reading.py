@@ -70,7 +70,12 @@ from faultspec_conformance.config.recipes import (
     read_samples,
     read_session,
 )
-from faultspec_conformance.config.requests import check_new_values, read_call, read_request_line
+from faultspec_conformance.config.requests import (
+    check_new_values,
+    query_texts,
+    read_call,
+    read_request_line,
+)
 from faultspec_conformance.drivers import SERVER_REQUESTS, Framing, Limits, Revision
 
 _TRANSPORTS: tuple[Transport, ...] = ("http", "jsonrpc", "stdio", "mcp")
@@ -411,14 +416,14 @@ def _report_misplaced_keys(context: ReadingContext, data: Node, where: Node) -> 
         for place in _keys_of_http(data, where):
             report(place, f"`{place[-1]}` belongs to services over HTTP")
     if transport == "stdio":
-        for name in _identities_with_headers(data):
+        for name in _identities_with(data, "headers"):
             place = ("identities", name, "headers")
             report(place, "a service on standard streams receives no headers", "remove them")
 
 
-def _identities_with_headers(data: Node) -> Iterator[str]:
+def _identities_with(data: Node, key: str) -> Iterator[str]:
     for name, node in children(data, "identities"):
-        if isinstance(node, dict) and "headers" in node:
+        if isinstance(node, dict) and key in node:
             yield name
 
 
@@ -460,6 +465,7 @@ def _keys_of_http(data: Node, where: Node) -> Iterator[Place]:
             yield (name,)
     if "openapi" in where:
         yield ("target", "openapi")
+    yield from (("identities", name, "query") for name in _identities_with(data, "query"))
 
 
 def _read_command(context: ReadingContext, node: Node, place: Place, key: str) -> tuple[str, ...]:
@@ -697,16 +703,20 @@ def _read_openapi_file(context: ReadingContext, text: str, place: Place) -> str:
 
 def _read_identity(context: ReadingContext, name: str, node: Node) -> Identity:
     place: Place = ("identities", name)
-    if name == ANONYMOUS and node.get("headers"):
-        message = f"`{ANONYMOUS}` is the caller without headers"
+    if name == ANONYMOUS and (node.get("headers") or node.get("query")):
+        message = f"`{ANONYMOUS}` is the caller without headers and query"
         context.report("bad-name", place, message, hint="choose another name")
     written = header_texts(node)
     headers = context.headers(node, place)
-    secrets = context.variables(written.values())
-    for key, value in headers.items():
-        if is_credential(key) and not _is_filled_in(written[key]):
+    parameters = query_texts(node)
+    query = {key: context.expand(text, (*place, "query", key)) for key, text in parameters.items()}
+    secrets = context.variables((*written.values(), *parameters.values()))
+    for key, value in (*headers.items(), *query.items()):
+        text = written[key] if key in written else parameters[key]
+        if is_credential(key) and not _is_filled_in(text):
             secrets.append((secret_of(key, value), name_variable(f"{name}-{key}")))
-    login = read_login_request(context, node, headers, place) if "login" in node else None
+    values = (*headers.values(), *query.values())
+    login = read_login_request(context, node, values, place) if "login" in node else None
     tenant = None
     if node.get("tenant") is not None:
         tenant = context.expand(str(node["tenant"]), (*place, "tenant"))
@@ -714,7 +724,7 @@ def _read_identity(context: ReadingContext, name: str, node: Node) -> Identity:
     return Identity(
         name=name,
         headers=tuple(headers.items()),
-        shown=tuple(written.items()),
+        query=tuple(query.items()),
         tenant=tenant,
         scopes=_words(node["scopes"]) if "scopes" in node else None,
         forbidden=tuple(OperationPattern(str(text)) for text in _words(node.get("forbidden", ()))),

@@ -1,12 +1,11 @@
 """Credentials: missing ones, worthless ones, and scopes that are not enough."""
 
-import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from faultspec.exchange.model import Canary
-from faultspec.openapi.service import Scheme, ServiceOperation
-from faultspec_conformance.config import ANONYMOUS, CREDENTIALS, NOBODY, Identity
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.config import ANONYMOUS, CREDENTIALS, NOBODY, Identity, is_credential
 from faultspec_conformance.probes.fresh_items import FreshItems
 from faultspec_conformance.probes.operations import creates, one_of_each_method
 from faultspec_conformance.probes.preconditions import OF_CONDITION, with_current_tag
@@ -29,6 +28,18 @@ from faultspec_conformance.session.parameters import absent_value, values_for
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import Role, is_json_write, takes_body
 from faultspec_conformance.session.sampling import Violation, violations
+from faultspec_conformance.session.worthless_credentials import (
+    ALTERED,
+    EMPTY,
+    MADE_UP,
+    ODD,
+    OTHER,
+    Carrier,
+    altered_credentials,
+    carriers_of,
+    place_credentials,
+    worthless_credentials,
+)
 
 _MISSING, _GARBAGE, _SCOPE = "auth/missing", "auth/garbage", SCOPE
 
@@ -40,27 +51,8 @@ _OF_STATE = (404, 409, 410)
 
 _NONE_PROTECTED = "the OpenAPI document protects no operation that may be called"
 _AS_NOBODY = "without credentials"
-_MADE_UP = "with a made-up token"
-_EMPTY, _OTHER = "with an empty token", "with another scheme"
-_NOT_BASE64 = "with credentials that are not base64"
-_NO_COLON = "with credentials without a password"
-_UNSIGNED = "with a JSON Web Token without a signature"
-_BROKEN = "with a JSON Web Token that breaks off"
-
-#: Credentials that a parser may not survive, by scheme: those of Basic are base64 of a user, a
-#: colon and a password (RFC 7617); a token may be signed by nobody (RFC 7519, section 6).
-_ODD: Mapping[str, Mapping[str, str]] = {
-    "basic": {_NOT_BASE64: "%!x", _NO_COLON: "bm9ib2R5"},
-    "bearer": {
-        _UNSIGNED: "eyJhbGciOiJub25lIn0.eyJzdWIiOiJub2JvZHkifQ.",
-        _BROKEN: "eyJhbGciOiJIUzI1NiJ9.e30",
-    },
-}
 
 _ROLES: tuple[Role, ...] = ("list", "read", "create", "update", "delete")
-
-#: The names of schemes in `Authorization`, by those of the document.
-_SCHEMES: Mapping[str, str] = {Scheme("bearer").kind: "Bearer", Scheme("basic").kind: "Basic"}
 
 
 def _protected_operations(session: HttpSession) -> list[ServiceOperation]:
@@ -82,13 +74,18 @@ def _anonymous_caller(session: HttpSession) -> Identity:
 
     Its other headers, such as its organisation, stay.
     """
-    schemes = session.description.schemes
-    credentials = CREDENTIALS | {
-        scheme.name.lower() for scheme in schemes if scheme.where == "header"
-    }
-    headers = session.caller.headers
-    kept = tuple(pair for pair in headers if pair[0].lower() not in credentials)
-    return NOBODY if kept == headers else Identity(ANONYMOUS, kept)
+    declared = session.description.schemes
+    headers = CREDENTIALS | {one.name.lower() for one in declared if one.where == "header"}
+    query = {one.name for one in declared if one.where == "query"}
+    caller = session.caller
+    kept = Identity(
+        ANONYMOUS,
+        tuple(pair for pair in caller.headers if pair[0].lower() not in headers),
+        query=tuple(
+            pair for pair in caller.query if pair[0] not in query and not is_credential(pair[0])
+        ),
+    )
+    return NOBODY if (kept.headers, kept.query) == (caller.headers, caller.query) else kept
 
 
 def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
@@ -193,105 +190,63 @@ def _violation(
 
 def garbage_credentials(session: HttpSession) -> Iterator[ProbeResult]:
     """Call every protected operation with worthless credentials: a made-up token; some with an
-    empty one, with another scheme and with what is hard to read.
+    empty one, with another scheme, with what is hard to read, and with those of the caller,
+    altered.
     """
     operations = _protected_operations(session)
     if not operations:
         yield not_exercised(_GARBAGE, _NONE_PROTECTED)
         return
-    for operation, what in _deal_credentials(session, operations):
-        header, scheme = _credentials_of(session, operation)
-        if header is None:
-            yield not_exercised(_GARBAGE, "nothing says in which header credentials travel")
-            return
-        if scheme is None and what != _MADE_UP:
+    if not any(carriers_of(session, operation) for operation in operations):
+        yield not_exercised(_GARBAGE, "nothing says in which header credentials travel")
+        return
+    for operation, carrier, what in _deal_credentials(session, operations):
+        token = f"tok_{session.tokens.hex(16)}"
+        value = worthless_credentials(carrier, token, what)
+        if what == ALTERED:
+            value, token = altered_credentials(session, carrier) or (None, token)
+        if value is None:
             continue
-        canary = Canary("secret", f"tok_{session.tokens.hex(16)}")
-        name = f"{_cookie_name(session)}=" if header.lower() == "cookie" else ""
-        value = _worthless_credentials(scheme, name + canary.value, what)
         spec = ordinary_request(session, operation)
         spec = replace(
-            spec,
+            place_credentials(spec, carrier, value),
             identity=_anonymous_caller(session),
-            headers={**spec.headers, header: value},
-            canaries=(canary,),
+            canaries=(Canary("secret", token),),
+            trigger=what,
         )
-        yield from attempt(_show_garbage(session, operation, spec, what), _GARBAGE)
+        yield from attempt(_show_garbage(session, operation, spec, carrier), _GARBAGE)
 
 
 def _deal_credentials(
     session: HttpSession, operations: list[ServiceOperation]
-) -> Iterator[tuple[ServiceOperation, str]]:
-    """Yield operations, each with the worthless credentials that it gets."""
-    yield from ((operation, _MADE_UP) for operation in operations)
-    for name, odd in _ODD.items():
-        first = next((one for one in operations if _is_scheme(session, one, name)), None)
-        yield from ((first, what) for what in odd if first is not None)
-    yield from zip(one_of_each_method(operations), (_EMPTY, _OTHER), strict=False)
+) -> Iterator[tuple[ServiceOperation, Carrier, str]]:
+    """Yield operations with the worthless credentials that they get: a made-up token each; one of
+    each method gets it in every other place of credentials too.
+    """
+    by_carrier: dict[Carrier, list[ServiceOperation]] = {}
+    for operation in operations:
+        for place, carrier in enumerate(carriers_of(session, operation)):
+            by_carrier.setdefault(carrier, []).append(operation)
+            if place == 0:
+                yield operation, carrier, MADE_UP
+    for carrier, accepting in by_carrier.items():
+        first = accepting[0]
+        others = [one for one in accepting if carriers_of(session, one)[0] != carrier]
+        yield from ((one, carrier, MADE_UP) for one in one_of_each_method(others))
+        yield from ((first, carrier, what) for what in ODD.get((carrier.scheme or "").lower(), ()))
+        examples = one_of_each_method(accepting)
+        yield from (
+            (one, carrier, what) for one, what in zip(examples, (EMPTY, OTHER), strict=False)
+        )
+        yield first, carrier, ALTERED
 
 
 def _show_garbage(
-    session: HttpSession, operation: ServiceOperation, spec: RequestSpec, what: str
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec, carrier: Carrier
 ) -> Iterator[Outcome]:
-    answer = _call_past_state(session, operation, replace(spec, trigger=what))
-    yield _check_401(session, answer, operation, what, clause=_GARBAGE)
-
-
-def _credentials_of(
-    session: HttpSession, operation: ServiceOperation
-) -> tuple[str | None, str | None]:
-    """Return the header in which credentials for an operation travel, and their scheme: those of
-    the caller, unless the document has another scheme of HTTP for it.
-    """
-    header, usual = _credentials_header(session)
-    if not operation.challenges or (usual or "").lower() in operation.challenges:
-        return header, usual
-    known = next((_SCHEMES[one] for one in operation.challenges if one in _SCHEMES), None)
-    return (header, usual) if known is None else ("Authorization", known)
-
-
-def _is_scheme(session: HttpSession, operation: ServiceOperation, name: str) -> bool:
-    return (_credentials_of(session, operation)[1] or "").lower() == name
-
-
-def _cookie_name(session: HttpSession) -> str:
-    """Return the name of the first cookie of the ordinary caller."""
-    cookies = (value for name, value in session.caller.headers if name.lower() == "cookie")
-    return next(cookies, "session").partition("=")[0]
-
-
-def _worthless_credentials(scheme: str | None, token: str, what: str) -> str:
-    """Return credentials that look real. Without a scheme they are a made-up token."""
-    if scheme is None or what == _MADE_UP:
-        return _credential(scheme, token)
-    if what == _EMPTY:
-        return scheme
-    odd = _ODD.get(scheme.lower(), {}).get(what)
-    if odd is not None:
-        return f"{scheme} {odd}"
-    return _credential("Basic" if scheme.lower() == "bearer" else "Bearer", token)
-
-
-def _credentials_header(session: HttpSession) -> tuple[str | None, str | None]:
-    """Return the header in which credentials travel, and their scheme, by the caller's headers or
-    by the document.
-    """
-    for name, value in session.caller.headers:
-        if name.lower() in CREDENTIALS:
-            scheme, space, _ = value.partition(" ")
-            return name, scheme if space and name.lower() == "authorization" else None
-    for declared in session.description.schemes:
-        if declared.where == "header":
-            return declared.name, _SCHEMES.get(declared.kind)
-    return next((name for name, _ in session.caller.headers), None), None
-
-
-def _credential(scheme: str | None, token: str) -> str:
-    if scheme is None:
-        return token
-    if scheme.lower() == "basic":
-        return f"{scheme} {base64.b64encode(f'nobody:{token}'.encode()).decode()}"
-    return f"{scheme} {token}"
+    answer = _call_past_state(session, operation, spec)
+    what, blames = spec.trigger, carrier.is_readable
+    yield _check_401(session, answer, operation, what, clause=_GARBAGE, readable=blames)
 
 
 def _call_past_state(
@@ -322,8 +277,9 @@ def _check_401(
     what: str,
     *,
     clause: str,
+    readable: bool = True,
 ) -> Outcome:
-    """Check that an unknown caller got 401.
+    """Check that an unknown caller got 401. ``readable``: any text may be its credentials.
 
     A service that checks something else first does not exercise the clause.
     """
@@ -344,7 +300,8 @@ def _check_401(
     if answer.status >= 500:
         return failed(clause, f"{line}: {SERVERS_FAULT}", answer)
     wrong = answer.status == 403
-    wrong = wrong or (answer.status == 400 and _blames_request(session, operation, answer, what))
+    if answer.status == 400 and (readable or what != MADE_UP):
+        wrong = _blames_request(session, operation, answer, what)
     if wrong and session.contract.codes_for(401):
         return failed(clause, f"{line}; expected 401 for an unknown caller", answer)
     return not_exercised(clause, f"{line}: something else was checked first")
@@ -358,12 +315,9 @@ def _blames_request(
     400 is for a header that cannot be read (RFC 6750, 3.1). A made-up token can be read, and so can
     none at all.
     """
-    is_odd = any(what in odd for odd in _ODD.values())
-    if is_odd or what in (_EMPTY, _OTHER) or operation.placeholders:
+    is_odd = any(what in odd for odd in ODD.values())
+    if is_odd or what in (EMPTY, OTHER) or operation.placeholders:
         return False
-    scheme = _credentials_of(session, operation)[1]
-    if what == _MADE_UP and scheme is not None and scheme.lower() not in _SCHEMES:
-        return False  # a token is not what Digest and others have
     if takes_body(operation) and not is_json_write(operation):
         return False  # 401 is optional at a token endpoint (RFC 6749, 5.2)
     if operation.method == "GET":

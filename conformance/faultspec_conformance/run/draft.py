@@ -108,13 +108,8 @@ def _limits(description: Description) -> str:
 
 
 def _identities(description: Description) -> Iterator[str]:
-    schemes = [scheme for scheme in description.schemes if scheme.where == "header"]
-    if not schemes and description.schemes:
-        yield (
-            "# identities: the document declares credentials outside a header; write the header, "
-            "such as Cookie"
-        )
-        return
+    # A header is preferred: addresses with credentials are in logs.
+    schemes = sorted(description.schemes, key=lambda scheme: scheme.where != "header")
     if not schemes:
         yield (
             "# The document declares no credentials. With two callers of different tenants, "
@@ -135,24 +130,32 @@ def _identities(description: Description) -> Iterator[str]:
     for name, tenant in (("first", "a"), ("second", "b")):
         yield from _identity(schemes[0], login, name, tenant)
     yield (
-        f"  # reader: {{tenant: a, scopes: [read], headers: "
-        f"{{{_credential(schemes[0], 'reader')}}}}}   # a caller with fewer scopes; for roles,"
+        f"  # reader: {{tenant: a, scopes: [read], {_credential(schemes[0], 'reader')}}}   "
+        "# a caller with fewer scopes; for roles,"
     )
     yield "  # write the operations of another role: `forbidden: [POST /path, DELETE *]`"
 
 
 def _identity(scheme: Scheme, login: DraftedLogin | None, name: str, tenant: str) -> Iterator[str]:
     if login is None or scheme.kind == "basic":
-        yield f"  {name}: {{tenant: {tenant}, headers: {{{_credential(scheme, name)}}}}}"
+        yield f"  {name}: {{tenant: {tenant}, {_credential(scheme, name)}}}"
         return
-    value = quote_scalar(("Bearer " if scheme.kind == "bearer" else "") + "${token}")
     yield f"  {name}:"
     yield f"    tenant: {tenant}"
-    yield f"    headers: {{{scheme.name}: {value}}}"
+    yield f"    {_carry(scheme, '${token}')}"
     yield f"    login: {login.line(name)}"
 
 
 def _credential(scheme: Scheme, name: str) -> str:
-    variable = "${" + f"{name.upper()}_TOKEN" + "}"
+    return _carry(scheme, "${" + f"{name.upper()}_TOKEN" + "}")
+
+
+def _carry(scheme: Scheme, secret: str) -> str:
+    """The key of an identity for credentials of a scheme."""
     prefix = {"bearer": "Bearer ", "basic": "Basic "}.get(scheme.kind, "")
-    return f"{scheme.name}: {quote_scalar(prefix + variable)}"
+    name, value = quote_scalar(scheme.name), quote_scalar(prefix + secret)
+    if scheme.where == "query":
+        return f"query: {{{name}: {value}}}"
+    if scheme.where == "cookie":
+        return f"headers: {{Cookie: {quote_scalar(f'{scheme.name}={secret}')}}}"
+    return f"headers: {{{name}: {value}}}"

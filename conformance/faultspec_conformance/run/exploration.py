@@ -40,6 +40,7 @@ from faultspec_conformance.session.endings import ends_session
 from faultspec_conformance.session.observation import list_items
 from faultspec_conformance.session.options import Unreachable
 from faultspec_conformance.session.parameters import id_of_item
+from faultspec_conformance.session.requests import add_query
 
 Described = tuple[Description, tuple[str, ...]]
 """A description of a service, and notes about it."""
@@ -340,9 +341,12 @@ class _Search:
             return None
         request = document_request(target)
         caller = next(iter(self.target.identities.values()), NOBODY)
-        own = caller.headers if caller.login is None else ()
-        fields = {name.lower(): (name, value) for name, value in (*request.headers, *own)}
-        return self.driver.send(replace(request, headers=tuple(fields.values())))
+        if caller.login is not None:
+            caller = NOBODY
+        fields = (*request.headers, *caller.headers)
+        headers = {name.lower(): (name, value) for name, value in fields}
+        target = add_query(request.target, caller.query)
+        return self.driver.send(replace(request, target=target, headers=tuple(headers.values())))
 
 
 def _add_sighting(route: LearnedRoute, answer: Response) -> LearnedRoute:

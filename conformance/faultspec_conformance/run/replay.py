@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
+from urllib.parse import quote
 
 from faultspec.contract.keys import carried_key, with_carried_key
 from faultspec.contract.model import Contract
@@ -19,7 +20,7 @@ from faultspec.exchange.model import Canary, Exchange, Headers, Request, Respons
 from faultspec.exchange.sensitive import MASK, SensitivePlaces
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
-from faultspec_conformance.config import ServiceConfig
+from faultspec_conformance.config import NOBODY, Identity, ServiceConfig
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.jsonrpc import Message, Peer
@@ -29,9 +30,11 @@ from faultspec_conformance.results.model import ReportedFinding
 from faultspec_conformance.run.service import create_driver
 from faultspec_conformance.sanitize.masking import build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
+from faultspec_conformance.session.base import forbidden_secrets
 from faultspec_conformance.session.calls import RpcSession
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
+from faultspec_conformance.session.sent_secrets import sent_secrets
 from faultspec_conformance.session.upstreams import run_upstreams
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -262,11 +265,20 @@ def rebuild(finding: Finding, contract: Contract, config: ServiceConfig) -> tupl
         request = _renew_key(replace(exchange, request=request), contract, keys).request
         headers = request.headers
         sent = " ".join((request.target, *(value for _, value in headers))).encode() + request.body
-        planted = tuple(
-            Canary(kind, word) for word, kind in _CANARIES.items() if word.encode() in sent
-        )
-        rebuilt.append(replace(exchange, request=request, forbidden=planted))
+        planted = [Canary(kind, word) for word, kind in _CANARIES.items() if word.encode() in sent]
+        own = _own_values(config.identities.get(exchange.identity or "", NOBODY), request, contract)
+        forbidden = tuple(dict.fromkeys((*planted, *own)))
+        rebuilt.append(replace(exchange, request=request, forbidden=forbidden))
     return tuple(rebuilt)
+
+
+def _own_values(caller: Identity, request: Request, contract: Contract) -> Iterator[Canary]:
+    """The values of a caller and of its request that must not come back, as in a run."""
+    yield from forbidden_secrets(caller)
+    yield from sent_secrets(request)
+    privacy = contract.taxonomy.privacy
+    if privacy is not None and "tenant" in privacy.never_echoed and caller.tenant is not None:
+        yield Canary("tenant", caller.tenant)
 
 
 def _renew_key(exchange: Exchange, contract: Contract, keys: dict[str, str]) -> Exchange:
@@ -300,10 +312,17 @@ def _values(config: ServiceConfig, identity: str | None) -> Mapping[str, str]:
 def _rebuild_request(request: Request, values: Mapping[str, str]) -> Request:
     return Request(
         request.method,
-        _fill_in(request.target, values, "the address"),
+        _fill_in(
+            request.target, {word: _quote(text) for word, text in values.items()}, "the address"
+        ),
         tuple(_rebuild_headers(request.headers, values)),
         _rebuild_body(request.body, values),
     )
+
+
+def _quote(value: str) -> str:
+    """The value as an address has it; a variable of a login stays as it is."""
+    return value if _VARIABLE.fullmatch(value) else quote(value, safe="")
 
 
 def _rebuild_headers(headers: Headers, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from random import Random
 from faultspec.exchange.model import Request, Response
 from faultspec.exchange.sensitive import MASK
 from faultspec.openapi.service import Description, ServiceOperation
-from faultspec_conformance.config import CREDENTIALS, NOBODY, Identity
+from faultspec_conformance.config import CREDENTIALS, NOBODY, Identity, is_credential
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.run.generation import (
@@ -40,7 +40,7 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.parameters import known_values
-from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.requests import RequestSpec, add_query, drop_query
 from faultspec_conformance.session.resources import path_of
 
 #: Requests of a sweep that a remedy allows for; the factor for those that other parts keep, such as
@@ -295,7 +295,7 @@ class Gateway:
         if not self._takes_part(name) or not self._is_chosen(generated, name, template):
             return LEFT_OUT
         caller = self.session.caller
-        as_caller = add_headers(self.session, request, caller, self.random)
+        as_caller = write_as(self.session, request, caller, self.random)
         before = self.session.driver.requests
         trigger = generated.trigger or "generated data"
         observation = self._ask(as_caller, caller, template, trigger)
@@ -443,7 +443,7 @@ class Gateway:
             if target != request.target:
                 self._ask(replace(as_caller, target=target), caller, template, trigger)
         if not caller.anonymous and self.random.randrange(_ANONYMOUS) == 0:
-            anonymous = add_headers(session, request, NOBODY, self.random)
+            anonymous = write_as(session, request, NOBODY, self.random)
             self._ask(anonymous, NOBODY, template, "without credentials")
 
     def _mask_answer(self, response: Response) -> Response:
@@ -465,8 +465,9 @@ class Gateway:
         )
 
 
-def add_headers(session: HttpSession, request: Request, who: Identity, random: Random) -> Request:
-    """A generated request as the caller sends it: with its headers and sometimes a correlation id.
+def write_as(session: HttpSession, request: Request, who: Identity, random: Random) -> Request:
+    """A generated request as the caller sends it: with its headers and parameters, and sometimes a
+    correlation id.
 
     The headers of declared `faults` are dropped: a probe of its own sends them. Every other request
     drops the headers with which recipes provoke errors: generated requests set such a declared
@@ -489,7 +490,10 @@ def add_headers(session: HttpSession, request: Request, who: Identity, random: R
         inbound = session.inbound()
         headers += [(session.echo.header, inbound)] if inbound is not None else []
     headers += [pair for pair in request.headers if pair[0].lower() not in dropped]
-    return replace(request, headers=tuple(headers))
+    callers = session.identities
+    others = {name for caller in callers for name, _ in caller.query if is_credential(name)}
+    target = drop_query(request.target, others | {name for name, _ in who.query})
+    return replace(request, target=add_query(target, who.query), headers=tuple(headers))
 
 
 def _fill_path(session: HttpSession, operation: ServiceOperation, target: str) -> str:

@@ -98,9 +98,7 @@ def _verdicts(
     """
     for observation in exchanges:
         asked = observation.exchange
-        if asked.identity != identity.name or not set(identity.headers) <= set(
-            asked.request.headers
-        ):
+        if asked.identity != identity.name or not identity.is_sender_of(asked.request):
             continue
         if asks_for_credentials(session.identities, session.description.base, asked.request):
             continue

@@ -2,7 +2,7 @@
 
 from faultspec.exchange.model import Request
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.config import Identity, ServiceConfig, UpstreamCall
+from faultspec_conformance.config import Identity, ServiceConfig, UpstreamCall, query_of
 from faultspec_conformance.session.meanings import means_status
 
 
@@ -51,8 +51,11 @@ def is_authenticated(
     They are valid if they are those of its caller, unless the service may have to refuse it. They
     are invalid if no identity has any of them.
     """
-    sent = set(request.headers)
-    if not caller.anonymous and set(caller.headers) <= sent:
+    if not caller.anonymous and caller.is_sender_of(request):
         return None if caller.name in refused else True
-    valid = {header for identity in config.identities.values() for header in identity.headers}
-    return None if valid & sent else False
+    sent = frozenset(request.headers), query_of(request)
+    some_valid = any(
+        not (sent[0].isdisjoint(identity.headers) and sent[1].isdisjoint(identity.query))
+        for identity in config.identities.values()
+    )
+    return None if some_valid else False

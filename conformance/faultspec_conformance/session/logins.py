@@ -1,16 +1,17 @@
 """Credentials that a login request of the configuration yields.
 
-The headers of an identity contain `${name}` in place of a saved value. The value is filled in when
-a request is sent, so no record of the request has it. If the service refuses credentials that it
-accepted before, the login request is sent again.
+The headers and the query of an identity contain `${name}` in place of a saved value. The value is
+filled in when a request is sent, so no record of the request has it. If the service refuses
+credentials that it accepted before, the login request is sent again.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote
 
 from faultspec.exchange.model import Request
-from faultspec_conformance.config import Identity, Login
+from faultspec_conformance.config import Identity, Login, query_of
 from faultspec_conformance.config.context import SAVED_NAME
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.saved import saved_values
@@ -47,7 +48,7 @@ class Logins:
     rejected: dict[str, str | None] = field(default_factory=dict)
 
     def fill_in(self, identity: Identity, request: Request) -> Request:
-        """The request with the saved values in the headers of the identity."""
+        """The request with the saved values in the headers and the query of the identity."""
         saved = self.saved.get(identity.name, {})
         own = set(identity.headers)
         headers = tuple(
@@ -56,7 +57,24 @@ class Logins:
             else (name, value)
             for name, value in request.headers
         )
-        return Request(request.method, request.target, headers, request.body)
+        target = request.target
+        if any(SAVED_NAME.search(value) for _, value in identity.query):
+            target = SAVED_NAME.sub(
+                lambda found: quote(saved.get(found[1], found[0]), safe="${}"), target
+            )
+        return Request(request.method, target, headers, request.body)
+
+    def complete(self, identity: Identity) -> Identity:
+        """The identity with the saved values in its headers and its query."""
+        saved = self.saved.get(identity.name, {})
+
+        def fill(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+            return tuple(
+                (name, SAVED_NAME.sub(lambda found: saved.get(found[1], found[0]), value))
+                for name, value in pairs
+            )
+
+        return replace(identity, headers=fill(identity.headers), query=fill(identity.query))
 
     def secrets(self, name: str) -> tuple[str, ...]:
         """The saved values of an identity that are long enough to be credentials."""
@@ -98,10 +116,12 @@ def asks_for_credentials(identities: Iterable[Identity], base: str, request: Req
 
 
 def needs_login(identity: Identity, request: Request) -> bool:
-    """Whether a request has headers of the identity that a login fills in."""
-    sent = set(request.headers)
-    return identity.login is not None and any(
-        header in sent and SAVED_NAME.search(header[1]) for header in identity.headers
+    """Whether a request has headers or parameters of the identity that a login fills in."""
+    if identity.login is None:
+        return False
+    sent = {*request.headers, *query_of(request)}
+    return any(
+        pair in sent and SAVED_NAME.search(pair[1]) for pair in (*identity.headers, *identity.query)
     )
 
 

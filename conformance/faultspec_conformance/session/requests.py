@@ -1,13 +1,14 @@
 """A request to an HTTP service as a value, and the function that writes it for the wire."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, unquote_plus, urlencode
 
 from faultspec.exchange.model import Canary, Request
 from faultspec_conformance.config import ABSENT, NOBODY, ConfiguredCall, Identity
+from faultspec_conformance.config.context import SAVED_NAME
 from faultspec_conformance.session.resources import JSON, is_form, path_of
 
 #: JSON if the service offers a choice, otherwise any media type, such as a stream of events.
@@ -97,12 +98,11 @@ def wire_request(
     ``correlation``: the header of the correlation id and its value.
     """
     path, _, inline = spec.template.partition("?")
-    query = "&".join(
-        part
-        for part in (inline, urlencode({key: _flatten(value) for key, value in spec.query.items()}))
-        if part
-    )
+    own = urlencode({key: _flatten(value) for key, value in spec.query.items()})
+    query = "&".join(part for part in (inline, own) if part)
     target = path_of(path, spec.values) + (f"?{query}" if query else "")
+    has = _names_in(query)
+    target = add_query(target, (pair for pair in caller.query if pair[0] not in has))
     fields: list[tuple[str, str | None]] = [("User-Agent", "faultspec-conform")]
     if spec.accept is not None:
         fields.append(("Accept", spec.accept))
@@ -121,6 +121,29 @@ def wire_request(
         media_type = by_name.get("content-type", ("", None))[1] or ""
         content = b"" if spec.body is ABSENT else _encode(spec.body, media_type)
     return Request(spec.method, target, headers, content)
+
+
+def add_query(target: str, query: Iterable[tuple[str, str]]) -> str:
+    """Return a target with parameters added. `${name}` stays as it is: a login fills it in."""
+    path, mark, rest = target.partition("?")
+    parts = [rest] if rest else []
+    for name, value in query:
+        is_saved = SAVED_NAME.search(value) is not None
+        parts.append(f"{quote_plus(name)}={quote_plus(value, safe='${}' if is_saved else '')}")
+    return f"{path}?{'&'.join(parts)}" if parts else path + mark
+
+
+def drop_query(target: str, names: Container[str]) -> str:
+    """Return a target without the parameters of these names."""
+    path, mark, rest = target.partition("?")
+    if not mark:
+        return target
+    parts = [part for part in rest.split("&") if unquote_plus(part.partition("=")[0]) not in names]
+    return f"{path}?{'&'.join(parts)}" if parts else path
+
+
+def _names_in(query: str) -> frozenset[str]:
+    return frozenset(unquote_plus(part.partition("=")[0]) for part in query.split("&"))
 
 
 def _encode(body: object, media_type: str) -> bytes:
