@@ -411,7 +411,7 @@ def _build_report(
     )
     hidden = build_session_masking(session)
     return Report(
-        mask_result(hidden, result, session.contract.sensitive),
+        mask_result(hidden, result, session.contract.sensitive, spare=session.driver.remaining),
         base=hidden.text(base),
         only=options.only,
         source=session.config.path,

@@ -27,6 +27,7 @@ from faultspec_conformance.sanitize.encodings import (
     find_value,
     unescape_layers,
 )
+from faultspec_conformance.sanitize.likely_values import likely_values
 
 #: Response headers that hold credentials.
 _COOKIES = frozenset({"set-cookie", "set-cookie2"})
@@ -56,6 +57,9 @@ Message = tuple[Headers, bytes]
 
 #: Large masked bodies that are kept, so that findings and reports about one share it.
 _LARGE = 4
+
+#: Short texts whose layers are kept: names and values of headers, routes and operations recur.
+_layers_of = lru_cache(maxsize=1024)(unescape_layers)
 
 #: A text in a sentence of a finding.
 _QUOTED = re.compile(r"`([^`]{4,})`")
@@ -122,9 +126,10 @@ class Masking:
         if self.effort is not None and self.effort.is_spent(share):
             self.effort.late += 1
             return MASK
-        layers = unescape_layers(text)
+        layers = _layers_of(text) if len(text) <= _SENTENCE else unescape_layers(text)
         found = [(start, -end, MASK) for start, end in find_unread(layers)]
-        for secret, word in self.secrets:
+        for number in likely_values(layers, tuple(secret for secret, _ in self.secrets)):
+            secret, word = self.secrets[number]
             places = (
                 *find_value(layers, secret),
                 *find_truncated(layers, secret, at_end=not whole),

@@ -165,9 +165,9 @@ def _encode(text: str) -> str:
 
 
 def altered_credentials(session: HttpSession, carrier: Carrier) -> tuple[str, str] | None:
-    """Return the caller's credentials with another secret, and that secret: another signature of a
-    token, another password of a user, other characters behind a prefix. None if the caller has no
-    credentials of this kind.
+    """Return the caller's credentials with another secret, and what is new in them: another
+    signature of a token, another password of a user, other characters behind a prefix. None if the
+    caller has no credentials of this kind.
     """
     own = _own_credentials(session.logins.complete(session.caller), carrier)
     if own is None or not carrier.is_readable or SAVED_NAME.search(own):
@@ -182,7 +182,7 @@ def altered_credentials(session: HttpSession, carrier: Carrier) -> tuple[str, st
         token = session.tokens.hex(16)
         altered = _encode(f"{user}:{token}")
     else:
-        token = altered = _alter_token(secret, session.tokens)
+        altered, token = _alter_token(secret, session.tokens)
     return (altered if scheme is None else f"{scheme} {altered}"), token
 
 
@@ -212,13 +212,17 @@ def _user_of(credentials: str) -> str | None:
     return user if colon else None
 
 
-def _alter_token(token: str, tokens: Tokens) -> str:
-    """Return a token of the same form; one that is short, with more behind it."""
+def _alter_token(token: str, tokens: Tokens) -> tuple[str, str]:
+    """Return a token of the same form, which is all new; or one that is short, with more behind it,
+    and what was added: the token itself stays what it was, also for a report.
+    """
     found = _SIGNED.fullmatch(token) or _PREFIXED.fullmatch(token)
     kept, rest = (found["kept"] or "", found["rest"]) if found is not None else ("", token)
     if len(rest) < _UNGUESSABLE:
-        return token + tokens.hex(_UNGUESSABLE)
-    return kept + "".join(_alter_character(character, tokens) for character in rest)
+        added = tokens.hex(_UNGUESSABLE)
+        return token + added, added
+    altered = kept + "".join(_alter_character(character, tokens) for character in rest)
+    return altered, altered
 
 
 def _alter_character(character: str, tokens: Tokens) -> str:
