@@ -32,3 +32,23 @@ def test_what_ends_a_session_is_left_out(method: str, path: str, ends: bool) -> 
     kept, left_out = without_endings(description)
     assert (f"{method.upper()} {path}" in left_out) == ends
     assert len(kept.operations) + len(left_out) == len(description.operations)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "identifier", "ends"),
+    [
+        ("delete", "/accounts/{id}", "deleteAccount", False),
+        ("post", "/accounts/{id}/close", "closeAccount", False),
+        ("post", "/tenants/{tenant}/account/close", "closeAccount", True),
+        ("delete", "/account", "deleteAccount", True),
+        ("post", "/close", "close_my_account", True),
+        ("put", "/users/{id}/password", "setPassword", True),
+    ],
+)
+def test_an_item_that_is_named_is_not_the_caller(
+    method: str, path: str, identifier: str, ends: bool
+) -> None:
+    """An operation on one of many accounts is probed, whatever its id is called."""
+    operation = {"operationId": identifier, "responses": {}}
+    description = service.read({"openapi": "3.1.0", "paths": {path: {method: operation}}})
+    assert bool(without_endings(description)[1]) == ends

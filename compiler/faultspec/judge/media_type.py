@@ -37,7 +37,7 @@ def media_type_problem(findings: FindingCollector, claim: Claim) -> str | None:
     if len(lines) > 1:
         return f"`Content-Type` has {len(lines)} values: {', '.join(map(show, lines))}"
     essence, parameters = header_syntax.media_type(lines[0])
-    if essence not in {media_type.lower() for media_type in _media_types(claim)}:
+    if not _is_expected(essence, claim):
         return f"`Content-Type` is {show(lines[0])}"
     codec = find_codec(essence)
     if codec is None or codec.name in _OTHER_CHARSETS:
@@ -52,6 +52,17 @@ def charset_problem(content_type: str | None) -> str | None:
     """Why a text is not read: the predicate of a sentence about "the body", None if it is."""
     charset = header_syntax.media_type(content_type or "")[1].get("charset", "utf-8")
     return None if charset.lower() in _UTF_8 else f"is in `{charset[:40]}`, which is not read"
+
+
+def _is_expected(essence: str, claim: Claim) -> bool:
+    """Whether a media type is that of an envelope; around an envelope that is a part of the body,
+    any of its format.
+    """
+    expected = {media_type.lower() for media_type in _media_types(claim)}
+    if essence in expected or not claim.surface.at:
+        return essence in expected
+    codec = find_codec(essence)
+    return codec is not None and codec in map(find_codec, expected)
 
 
 def _media_types(claim: Claim) -> list[str]:

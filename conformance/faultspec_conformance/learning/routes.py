@@ -23,7 +23,8 @@ _ID = re.compile(
 #: Parts of an answer that may differ from one request to the next: times, ids, counters. A UUID has
 #: groups of four digits, which may all be letters.
 _VOLATILE = re.compile(
-    r"(?=[A-Za-z_-]*\d)[0-9A-Za-z_-]{16,}|[0-9a-f]{8,}|\d+", re.IGNORECASE | re.ASCII
+    r"(?<![0-9A-Za-z_-])(?=[A-Za-z_-]*\d)[0-9A-Za-z_-]{16,}|[0-9a-f]{8,}|\d+",
+    re.IGNORECASE | re.ASCII,
 )
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")

@@ -85,7 +85,7 @@ _EARLIER = 4
 _TICK = 1.1
 
 #: What a text has that was made up for one request: many characters, with a digit among them.
-_MADE_UP = re.compile(r"(?=[A-Za-z]*\d)[A-Za-z0-9]{8,}")
+_MADE_UP = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{8,}")
 
 #: A day of a new date or time. The suite makes them up from 2040 on.
 _NEW_DAY = re.compile(r"^(?:20[4-9]|2[12]\d)\d-\d\d-\d\d")

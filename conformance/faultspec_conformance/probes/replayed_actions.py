@@ -20,7 +20,7 @@ from faultspec_conformance.session.fixtures import (
     renew_references,
 )
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.keys import documents_key
+from faultspec_conformance.session.keys import accepts_key, documents_key
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
@@ -68,7 +68,8 @@ def replays_below(session: HttpSession) -> Iterator[ProbeResult]:
 def is_replayed_here(session: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether this turn replays the operation, and no other probe does."""
     creates = _creates(operation)
-    if operation.method not in rule.methods or not (creates or documents_key(session, operation)):
+    takes = accepts_key(session, operation) if creates else documents_key(session, operation)
+    if operation.method not in rule.methods or not takes:
         return False
     parent = _parent(session, operation)
     if parent is not None:

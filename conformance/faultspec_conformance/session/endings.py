@@ -35,12 +35,27 @@ def ends_session(operation: ServiceOperation) -> bool:
     return any(pattern.fullmatch(_fold_name(name)) for pattern in patterns for name in names)
 
 
+def _is_about_item(operation: ServiceOperation) -> bool:
+    """Whether only the operation id looks like an ending, and the path names an item, such as an
+    account among others.
+    """
+    segments = operation.template.rstrip("/").split("/")
+    unnamed = replace(operation, id=None)
+    return any("{" in segment for segment in segments[-2:]) and not ends_session(unnamed)
+
+
 def _fold_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def without_endings(description: Description) -> tuple[Description, tuple[str, ...]]:
-    """Return the description without these operations, and their names."""
-    kept = tuple(operation for operation in description.operations if not ends_session(operation))
-    names = [operation.name for operation in description.operations if ends_session(operation)]
-    return replace(description, operations=kept), tuple(names)
+    """Return the description without these operations, and their names. Those that are about an
+    item stay: probes write to items that they made.
+    """
+    left_out = [
+        operation
+        for operation in description.operations
+        if ends_session(operation) and not _is_about_item(operation)
+    ]
+    kept = tuple(operation for operation in description.operations if operation not in left_out)
+    return replace(description, operations=kept), tuple(one.name for one in left_out)

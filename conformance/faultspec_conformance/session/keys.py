@@ -67,10 +67,14 @@ def schema_of_key(
 
 
 def _forbids_key(session: HttpSession, operation: ServiceOperation) -> bool:
-    """Whether the key is in the body, and the schema of the body is closed without it."""
+    """Whether the key is in the body, and the operation has none or one that is closed without
+    it.
+    """
     rule = session.key_rule(operation)
-    if rule is None or rule.key.kind != "body" or operation.body is None:
+    if rule is None or rule.key.kind != "body":
         return False
+    if operation.body is None:
+        return True
     node: object = operation.body.schema
     for name in steps(rule.key.at):
         merged = sampling.merge_all_of(session.description.document, node)
