@@ -34,7 +34,7 @@ privacy: {detectors: [canary]}
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "required": ["name"],
+    "required": ["name", "count"],
     "properties": {
         "name": {"type": "string", "minLength": 2, "maxLength": 60},
         "sku": {"type": "string", "pattern": "^[A-Z]{3}$"},
@@ -134,7 +134,7 @@ def test_a_service_that_keeps_its_document_is_silent() -> None:
     "keyword",
     [
         *("minLength", "maxLength", "pattern", "enum", "minimum", "maximum", "minItems"),
-        *("maxItems", "additionalProperties"),
+        *("maxItems", "additionalProperties", "required", "type"),
     ],
 )
 def test_a_constraint_that_one_operation_ignores_is_found(keyword: str) -> None:

@@ -43,8 +43,11 @@ from faultspec_conformance.session.worthless_credentials import (
 
 _MISSING, _GARBAGE, _SCOPE = "auth/missing", "auth/garbage", SCOPE
 
-#: Operations that are asked one by one.
+#: Operations that are asked one by one: at least so many, and more by the requests of the run.
 _OPERATIONS = 20
+
+#: The share of the requests of a run that one of these probes may send.
+_SHARE = 0.05
 
 #: Statuses of refusals for what a resource is, beside those for invalid input.
 _OF_STATE = (404, 409, 410)
@@ -65,8 +68,22 @@ def _protected_operations(session: HttpSession) -> list[ServiceOperation]:
         found = [operation for operation in operations if operation.secured is None]
         for kind in session.kinds if not found else ():
             found += filter(None, map(kind.operation, _ROLES))
-    usable = [operation for operation in found if session.writable or not operation.writes]
-    return usable[:_OPERATIONS]
+    return [operation for operation in found if session.writable or not operation.writes]
+
+
+def _choose_operations(
+    session: HttpSession, clause: str
+) -> tuple[list[ServiceOperation], list[Outcome]]:
+    """Return the protected operations that are asked one by one; and how many are not, or that
+    there are none.
+    """
+    operations = _protected_operations(session)
+    most = max(_OPERATIONS, int(session.driver.limits.requests * _SHARE))
+    if not operations:
+        return [], [not_exercised(clause, _NONE_PROTECTED)]
+    left_out = len(operations) - most
+    reason = f"{left_out} more protected operations are not asked: `limits.requests` is too low"
+    return operations[:most], [not_exercised(clause, reason)] if left_out > 0 else []
 
 
 def _anonymous_caller(session: HttpSession) -> Identity:
@@ -90,9 +107,8 @@ def _anonymous_caller(session: HttpSession) -> Identity:
 
 def missing_credentials(session: HttpSession) -> Iterator[ProbeResult]:
     """Call every protected operation without credentials, and one of them with HEAD."""
-    operations = _protected_operations(session)
-    if not operations:
-        yield not_exercised(_MISSING, _NONE_PROTECTED)
+    operations, left_out = _choose_operations(session, _MISSING)
+    yield from left_out
     for operation in operations:
         yield from attempt(_call_as_nobody(session, operation), _MISSING)
     read = next((operation for operation in operations if operation.method == "GET"), None)
@@ -132,7 +148,8 @@ def wrong_input_without_credentials(session: HttpSession) -> Iterator[ProbeResul
     """Send each protected operation a request without credentials that is wrong in its last id and
     in its body.
     """
-    found = ((one, _wrong_request(session, one)) for one in _protected_operations(session))
+    operations, _ = _choose_operations(session, _MISSING)
+    found = ((one, _wrong_request(session, one)) for one in operations)
     wrong = [(operation, spec) for operation, spec in found if spec is not None]
     if not wrong:
         reason = f"{_NONE_PROTECTED} and has an id or a body"
@@ -193,11 +210,9 @@ def garbage_credentials(session: HttpSession) -> Iterator[ProbeResult]:
     empty one, with another scheme, with what is hard to read, and with those of the caller,
     altered.
     """
-    operations = _protected_operations(session)
-    if not operations:
-        yield not_exercised(_GARBAGE, _NONE_PROTECTED)
-        return
-    if not any(carriers_of(session, operation) for operation in operations):
+    operations, left_out = _choose_operations(session, _GARBAGE)
+    yield from left_out
+    if operations and not any(carriers_of(session, operation) for operation in operations):
         yield not_exercised(_GARBAGE, "nothing says in which header credentials travel")
         return
     for operation, carrier, what in _deal_credentials(session, operations):
@@ -252,9 +267,9 @@ def _show_garbage(
 def _call_past_state(
     session: HttpSession, operation: ServiceOperation, spec: RequestSpec
 ) -> Observation:
-    """Send a write on an item. If it is refused for want of `If-Match`, send it once more with the
-    current ETag; if for the state of the item, once more on a new one: to see whether anything else
-    refuses it.
+    """Send a request about an item. If it is refused for want of `If-Match`, send it once more with
+    the current ETag; if for the state of the item, once more on a new one: to see whether anything
+    else refuses it.
     """
     answer = session.call(spec)
     header = operation.parameter("If-Match", "header")
@@ -264,7 +279,7 @@ def _call_past_state(
         if again is not None:
             spec, answer = again, session.call(again)
     items = FreshItems(session)
-    if answer.status in _OF_STATE and operation.writes and items.renew(spec):
+    if answer.status in _OF_STATE and items.renew(spec):
         fresh = items.place(renew_key(session, operation, spec))
         answer = session.call(replace(fresh, identity=spec.identity))
     return answer

@@ -34,7 +34,7 @@ from faultspec_conformance.session.sampling import BrokenConstraint
 _CLAUSE, _BOUNDS = "framework/invalid-input", "document/bounds"
 
 #: Requests of all operations together, if the run has no more than it needs, and of one of them.
-_REQUESTS, _OF_ONE = 120, 24
+_REQUESTS, _OF_ONE = 120, 30
 
 #: Lower bounds of a value.
 _LOWER = frozenset({"minLength", "minimum"})
@@ -184,8 +184,10 @@ def _renew_members(body: object, constraint: BrokenConstraint) -> object:
     """
     first = constraint.path[0] if constraint.path else None
     value = constraint.value
-    if not isinstance(body, dict) or not isinstance(value, dict) or first not in value:
+    if not isinstance(body, dict) or not isinstance(value, dict) or first is None:
         return value
+    if first not in value:
+        return {name: member for name, member in body.items() if name != first}
     return {**body, first: value[first]}
 
 

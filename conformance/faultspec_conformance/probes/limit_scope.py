@@ -46,6 +46,8 @@ def ask_outsider(
         return "the limit counts the requests of all callers"
     owner = session.identity(step.identity)
     colleague = session.stranger(owner, "owner") if step.scope == "caller" else None
+    if colleague is not None and colleague.name in session.refused:
+        colleague = None
     identity = colleague or session.stranger(owner)
     if identity is None:
         return f"no identity is known that differs from {owner.name} in its {step.scope}"

@@ -150,7 +150,7 @@ def _other_owners(session: HttpSession, rule: Concealment) -> Iterator[ProbeResu
             continue
         colleague = session.stranger(resource.owner, rule.across)
         if colleague is None:
-            reason = "no two identities without limited scopes belong to one tenant"
+            reason = "no two identities belong to one tenant"
             yield not_exercised(_CLAUSE, reason)
             return
         comparison = _compare(session, rule, resource, colleague)

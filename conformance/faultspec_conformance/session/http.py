@@ -169,18 +169,20 @@ class HttpSession(Session):
     def stranger(
         self, owner: Identity, across: Literal["tenant", "owner"] = "tenant"
     ) -> Identity | None:
-        """Return an identity beyond a boundary, or None: of another tenant, preferably without
-        limited scopes; or another owner in the same tenant, without limited scopes.
+        """Return an identity beyond a boundary, or None: of another tenant, or another owner in the
+        same tenant. It is preferably one that no recipe has refused with 401, and then one that may
+        do everything.
         """
         if across == "owner":
             same = (one for one in self.identities if one.tenant == owner.tenant)
-            return next((one for one in same if one is not owner and not one.limited), None)
-        others = [
-            identity
-            for identity in self.identities
-            if None not in (owner.tenant, identity.tenant) and identity.tenant != owner.tenant
-        ]
-        return min(others, key=lambda identity: identity.limited, default=None)
+            others = [one for one in same if one is not owner]
+        else:
+            others = [
+                identity
+                for identity in self.identities
+                if None not in (owner.tenant, identity.tenant) and identity.tenant != owner.tenant
+            ]
+        return min(others, key=lambda one: (one.name in self.refused, one.limited), default=None)
 
     def operation(self, method: str, path: str) -> ServiceOperation:
         """Return the operation that a configured request addresses, or a new one if the document

@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 from faultspec.openapi.nodes import Json, sequence
 from faultspec_conformance.session.sampling.patterns import compiles, fits
 from faultspec_conformance.session.sampling.schemas import (
+    allows_null,
     closing_keyword,
     is_read_only,
     last_within,
     only_branch,
     properties_of,
+    required_names,
+    types_of,
 )
 from faultspec_conformance.session.sampling.source import ValueSource
 from faultspec_conformance.session.sampling.values import sample_value
@@ -81,10 +84,28 @@ def _break_inside(
     if not isinstance(valid, dict):
         return
     yield from _add_member(node, valid, mark)
+    yield from _leave_out(source, node, valid)
     for name, schema in properties_of(node).items():
         value = valid[name] if name in valid else sample_value(source, schema)
         for broken in broken_constraints(source, schema, value, mark=mark, depth=depth + 1):
             yield replace(broken, value={**valid, name: broken.value}, path=(name, *broken.path))
+
+
+def _leave_out(
+    source: ValueSource, node: Json, valid: dict[str, object]
+) -> Iterator[BrokenConstraint]:
+    """Yield the object without each of its required members, and with null as such a member."""
+    members = properties_of(node)
+    for name in required_names(node):
+        member = only_branch(source.document, members.get(name))
+        if name not in valid or is_read_only(member):
+            continue
+        rest = {key: value for key, value in valid.items() if key != name}
+        yield BrokenConstraint("required", "nothing (`required`)", rest, (name,))
+        types = types_of(member)
+        if types and not allows_null(source.document, members.get(name)):
+            what = f"null (`type: {types[0]}`)"
+            yield BrokenConstraint("type", what, {**valid, name: None}, (name,))
 
 
 def _add_member(node: Json, valid: dict[str, object], mark: str) -> Iterator[BrokenConstraint]:
@@ -135,3 +156,7 @@ def _broken_number(node: Json) -> Iterator[BrokenConstraint]:
         yield BrokenConstraint("maximum", f"{most + 1} (`maximum`)", most + 1)
     if least is not None:
         yield BrokenConstraint("minimum", f"{least - 1} (`minimum`)", least - 1)
+    if types_of(node) == ("integer",):
+        within = next((bound for bound in (least, most) if bound is not None), 0)
+        fraction = within - 0.5 if within == most else within + 0.5
+        yield BrokenConstraint("type", f"{fraction} (`type: integer`)", fraction)
