@@ -207,12 +207,6 @@ class _Writes:
     ) -> Iterator[_OwnedMember]:
         """Yield the members that the service sets, as far as a read shows them."""
         document = self.session.description.document
-        declared = self.kind.config.server_owned
-        for pointer in declared:
-            value = self._other_value(point(state.json, pointer), {}, resource)
-            if value is not None:
-                before = point(state.json, pointer)
-                yield _OwnedMember(pointer, value, certain=True, before=before)
         shown = find_representation(state, resource.body if isinstance(resource.body, dict) else {})
         asked = {name: node for one in self._writes() for name, node in self._members(one).items()}
         answered: dict[str, Json] = {}
@@ -224,11 +218,20 @@ class _Writes:
                 name: sampling.merge_all_of(document, one)
                 for name, one in sampling.properties_of(node).items()
             }
+        nodes = {
+            name: {**answered.get(name, {}), **asked.get(name, {})} for name in answered | asked
+        }
+        declared = self.kind.config.server_owned
+        for pointer in declared:
+            before = point(state.json, pointer)
+            value = self._other_value(before, nodes.get(pointer[1:], {}), resource)
+            if value is not None:
+                yield _OwnedMember(pointer, value, certain=True, before=before)
         body = resource.body if isinstance(resource.body, dict) else {}
         for name, before in shown.items():
             if f"/{name}" in declared or name in body:
                 continue
-            node = {**answered.get(name, {}), **asked.get(name, {})}
+            node = nodes.get(name, {})
             certain = sampling.is_read_only(node)
             unasked = bool(asked) and name not in asked and _POWERS.fullmatch(name) is not None
             value = self._other_value(before, node, resource) if certain or unasked else None

@@ -51,6 +51,9 @@ _REFUSALS = frozenset({401, 403, 404, 410, 429, 503})
 #: The clauses that another code may mend.
 _MENDED_BY_CODE = ("code/", "service/", "framework/", "document/")
 
+#: The clause on the status of a code. Another code under the same status may mend it.
+_OF_STATUS = "code/status"
+
 #: Header fields of a request that is sent again. Servers take a hundred or so, and the time of the
 #: client library grows with their square.
 _FIELDS = 2_000
@@ -206,6 +209,8 @@ def _describe_other_answer(
     new, old = str(last.response.status), str(finding.evidence[-1].response.status)
     declared = contract.taxonomy.codes
     may_differ = finding.clause.startswith(_MENDED_BY_CODE)
+    if finding.clause == _OF_STATUS and new != old:
+        may_differ = False  # a code and a status that are both others say nothing of either
     if not may_differ and code in declared and finding.code in declared:
         new, old = str(code), str(finding.code)
     elif last.response.status not in _REFUSALS:
