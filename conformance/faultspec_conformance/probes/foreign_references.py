@@ -4,10 +4,11 @@ A filter must not find it, and a body that refers to it is refused like one that
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from faultspec.exchange.body import replace_value
 from faultspec.openapi.service import ServiceOperation
 from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import Identity
@@ -16,6 +17,7 @@ from faultspec_conformance.probes.ownership import (
     ForeignResources,
     ShownResource,
     boundary_between,
+    evidence_of,
     foreign_resources,
     ids_of_tenant,
     is_private,
@@ -37,6 +39,7 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
+from faultspec_conformance.session.own_resources import OwnResources
 from faultspec_conformance.session.parameters import id_of_item, required_query
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
@@ -186,66 +189,74 @@ def check_references(
     taken = ids_of_tenant(session, resource.kind, stranger)
     if resource.id is None or (not unguessable(resource.id) and str(resource.id) in taken):
         return
-    asked = 0
+    asked, own = 0, OwnResources(session, stranger)
     for operation in json_writes(session):
         if operation.method != "POST" or operation.placeholders:
             continue
-        body = body_for(session, operation)
-        for name in _references(body, resource) if isinstance(body, dict) else ():
+        for pointer in _references(body_for(session, operation), resource):
             if asked >= _REFERENCES:
                 return
             asked += 1
-            reference = _Reference(
-                session, operation, resource=resource, stranger=stranger, member=name
-            )
+            reference = _Reference(session, operation, resource=resource, own=own, pointer=pointer)
             yield from reference.outcomes()
 
 
-def _references(body: Mapping[str, object], resource: CreatedResource) -> Iterator[str]:
-    """Yield the members of a body that refer to a kind of resource: by their name, or by the id."""
-    for name, value in body.items():
-        if _plain(name) == _plain(resource.kind.name) + "id" or value == resource.id:
-            yield name
+def _references(body: object, resource: CreatedResource) -> Iterator[str]:
+    """Yield the places in a body that refer to a kind of resource, the first of each list: by the
+    name of the member, or by the id.
+    """
+    seen: set[str] = set()
+    for pointer, value in leaves(body):
+        place = re.sub(r"/\d+(?=/|$)", "/*", pointer)
+        if place not in seen and _refers(pointer, value, resource):
+            seen.add(place)
+            yield pointer
+
+
+def _refers(pointer: str, value: object, resource: CreatedResource) -> bool:
+    named = [_plain(name) for name in steps(pointer) if not name.isdecimal()][-1:]
+    return named == [_plain(resource.kind.name) + "id"] or value == resource.id
 
 
 @dataclass(frozen=True, slots=True)
 class _Reference:
-    """A member of a body that refers to the owner's resource."""
+    """A place in a body that refers to the owner's resource. ``own``: the resources of the
+    stranger, which the other references of its bodies are about.
+    """
 
     session: HttpSession
     operation: ServiceOperation
     resource: CreatedResource
-    stranger: Identity
-    member: str
+    own: OwnResources
+    pointer: str
 
     def outcomes(self) -> Iterator[Outcome]:
         """Compare a reference to the owner's resource with one to nothing, both by the stranger,
         and with one by the owner.
         """
-        resource, name = self.resource, self.operation.name
-        absent = self._refer(
-            self.stranger, sampling.other_identifier(self.session.source, resource.id)
-        )
+        resource, name, member = self.resource, self.operation.name, self.pointer[1:]
+        stranger = self.own.owner
+        absent = self._refer(stranger, sampling.other_identifier(self.session.source, resource.id))
         if absent.ok:
-            reason = f"the service answered {absent} to {name} with `{self.member}` of nothing"
+            reason = f"the service answered {absent} to {name} with `{member}` of nothing"
             yield not_exercised(_CLAUSE, reason)
             return
-        foreign = self._refer(self.stranger, resource.id)
-        subject = f"{name} with `{self.member}` of another tenant's {resource.kind.name}"
+        foreign = self._refer(stranger, resource.id)
+        subject = f"{name} with `{member}` of another tenant's {resource.kind.name}"
+        exchanges = (resource.creation, absent, foreign)
         # A 403 for the one and not for the other tells that the one exists.
         forbids = absent.status == foreign.status == 403
         if forbids or {absent.status, foreign.status} & _OTHER_REASONS:
             yield not_exercised(_CLAUSE, f"the service answered {foreign} to {subject}")
         elif foreign.ok:
             message = f"the service answered {foreign} to {subject}; expected a refusal"
-            yield failed(
-                _CLAUSE, message, *(resource.creation, absent, foreign), variant="reference"
-            )
+            yield failed(_CLAUSE, message, *exchanges, variant="reference")
         elif (foreign.status, foreign.code) != (absent.status, absent.code):
             message = f"{subject}: the answer is {foreign}; expected {absent}, as for a missing one"
-            yield failed(
-                _CLAUSE, message, *(resource.creation, absent, foreign), variant="difference"
-            )
+            yield failed(_CLAUSE, message, *exchanges, variant="difference")
+        elif evidence_of(self.session, resource).has_mark(foreign):
+            message = f"{subject}: the answer ({foreign}) has a text of that {resource.kind.name}"
+            yield failed(_CLAUSE, message, *exchanges, variant="shown")
         else:
             own = self._refer(resource.owner, resource.id)
             reason = f"the service answered {own} to the owner's {name}"
@@ -253,9 +264,27 @@ class _Reference:
 
     def _refer(self, caller: Identity, identifier: object) -> Observation:
         spec = ordinary_request(self.session, self.operation, {})
-        members = spec.body if isinstance(spec.body, dict) else {}
-        body = {**members, self.member: identifier}
+        body = spec.body if caller is self.resource.owner else self._with_own(spec.body)
+        body = replace_value(body, self.pointer, identifier)
         return self.session.call(replace(spec, identity=caller, body=body))
+
+    def _with_own(self, body: object) -> object:
+        """Return a body whose other references are to resources of the stranger."""
+        for shared in self.session.knowledge.created.values():
+            places = [
+                pointer
+                for pointer, value in leaves(body)
+                if pointer != self.pointer
+                and value == shared.id
+                and _refers(pointer, value, shared)
+            ]
+            if not places or shared.owner.name == self.own.owner.name:
+                continue
+            own = self.own.find(shared.kind)
+            if isinstance(own, CreatedResource):
+                for pointer in places:
+                    body = replace_value(body, pointer, own.id)
+        return body
 
 
 def _plain(name: str) -> str:
