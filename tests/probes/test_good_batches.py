@@ -64,6 +64,8 @@ class Trips:
         body = json.loads(request.body)
         if not name:
             return answer(201, self.add(body, "made"))
+        if any(not isinstance(trip.get("km"), int) for trip in body["trips"]):
+            return self.answer_mixed(body["trips"])
         results = [self.add(one, f"batch-{at}") for at, one in enumerate(body["trips"])]
         lost = {"all-but-one": results[1:], "last": results[-1:], "refused": results[-1:]}
         for one in lost.get(self.sin, ()):
@@ -72,6 +74,18 @@ class Trips:
         if self.sin == "refused":
             items[-1] = {"status": 422, "body": {"code": "malformed"}}
         return answer(207 if self.sin in ("refused", "always-207") else 200, {"items": items})
+
+    def answer_mixed(self, trips: list[dict[str, Any]]) -> Response:
+        """Answer a batch with a bad trip."""
+        items: list[object] = []
+        for trip in trips:
+            made = self.add(trip, "mixed")
+            if self.sin == "rolls-back" or not isinstance(trip.get("km"), int):
+                del self.kept[made["id"]]
+            is_done = isinstance(trip.get("km"), int) or self.sin == "makes-up"
+            body = made if is_done else {"code": "malformed"}
+            items.append({"status": 201 if is_done else 422, "body": body})
+        return answer(207, {"items": items})
 
     def add(self, body: dict[str, Any], name: str) -> dict[str, Any]:
         """Make a trip."""
@@ -95,7 +109,18 @@ def test_a_batch_of_good_items_stores_all(sin: str, kind: str, text: str) -> Non
     """Items that are lost are found: by values of their own, and equal items by the ids in the
     answer. An item that the answer refuses is not lost.
     """
-    km = 4 if text == "4" else text
+    found = conclusions(sin, 4 if text == "4" else text)
+    assert found == [kind]
+
+
+@pytest.mark.parametrize("sin", ["makes-up", "rolls-back"])
+def test_what_a_mixed_batch_lists_as_done_exists(sin: str) -> None:
+    """A bad item with an id that was made up is found, and a good one that is not kept."""
+    assert conclusions(sin, "${unique:int}") == ["passed", "failed"]
+
+
+def conclusions(sin: str, km: object) -> list[str]:
+    """What the probe of whole batches concludes about a service with a sin."""
     batch = ConfiguredCall("POST", "/trips/batch", body={"trips": [{"km": km}]})
     create = ConfiguredCall("POST", "/trips", body={"km": km})
     trip = ResourceConfig("trip", create=create, id="/id", batch=batch)
@@ -104,5 +129,5 @@ def test_a_batch_of_good_items_stores_all(sin: str, kind: str, text: str) -> Non
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
     session.record_results(whole_batches(session))
-    found = [one.kind for one in session.observations.outcomes if one.clause == "batch/complete"]
-    assert found == [kind]
+    outcomes = session.observations.outcomes
+    return [one.kind for one in outcomes if one.clause == "batch/complete"]

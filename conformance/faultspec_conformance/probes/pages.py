@@ -173,8 +173,9 @@ class _List:
         yield from self._check_cursor(walk)
 
     def _find_dead_link(self, walk: _PageWalk) -> Outcome | None:
-        """Follow the link of the first page to the next one, if its path is not that of the list. A
-        proxy may put a path before that. Return the failure if nothing is there.
+        """Follow the link of the first page to the next one, if its path is not that of the list.
+        Return the failure if nothing is there; it is a warning if a proxy may put the rest of the
+        path before that of the list.
         """
         link = next_address(walk.pages[0]) if walk.pages else None
         if link is None:
@@ -182,7 +183,7 @@ class _List:
         first = walk.pages[0]
         own = first.exchange.request.target.partition("?")[0]
         parts = urlsplit(urljoin(own, link))
-        if parts.path.endswith(own):
+        if parts.path == own:
             return None
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         answer = self.session.call(RequestSpec("GET", target, identity=self.spec.identity))
@@ -190,7 +191,8 @@ class _List:
             return None
         name = self.listing.name
         message = f"{name} links to `{parts.path}` as its next page, which is answered {answer}"
-        return failed(_PAGES, message, first, answer, variant="link")
+        level: Level = "warning" if parts.path.endswith(own) else "error"
+        return failed(_PAGES, message, first, answer, variant="link", level=level)
 
     # ---- the whole list
 

@@ -61,7 +61,7 @@ def whole_batches(session: HttpSession) -> Iterator[ProbeResult]:
     for operation, call, owner in batch_operations(session):
         if call is not None:
             found = True
-            check = _check_good_items if is_mixed else _check_batch
+            check = _check_mixed_batch if is_mixed else _check_batch
             yield from attempt(check(session, operation, call, owner), COMPLETE)
     if not found and not is_mixed:
         yield not_exercised(COMPLETE, "no resource has a `batch`")
@@ -92,6 +92,9 @@ def _check_batch(
         yield passed(COMPLETE)
     elif mixed.ok:
         yield _check_results(operation, good, mixed)
+    lost = _find_lost_result(session, operation, mixed, owner)
+    if lost is not None:
+        yield lost
     if before and not mixed.ok and mixed.status < 500:
         after = _read_list(session, operation, owner)
         if after:
@@ -101,6 +104,23 @@ def _check_batch(
     if bad_items_key(session) is not None:
         yield from check_bad_items(session, None, operation, send=request, good=new_items(4))
     yield from _check_good_items(session, operation, call, owner)
+
+
+def _check_mixed_batch(
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall, owner: Identity
+) -> Iterator[Outcome]:
+    """Check a batch of good items, and that each item exists that the answer to a batch with a bad
+    one lists as done.
+    """
+    yield from _check_good_items(session, operation, call, owner)
+    kept, spoilt = (first_item(new_body(session, operation, call)) for _ in range(2))
+    if kept is None:
+        return
+    body = with_items(new_body(session, operation, call), [kept, spoil_item(spoilt)])
+    spec = replace(request_to(session, operation, {}), identity=owner, body=body)
+    lost = _find_lost_result(session, operation, session.call(spec), owner)
+    if lost is not None:
+        yield lost
 
 
 def _check_good_items(
@@ -185,6 +205,42 @@ def _check_results_stored(
         if not found.ok:
             return not_exercised(COMPLETE, f"the service answered {found} to {read.name}")
     return passed(COMPLETE)
+
+
+def _find_lost_result(
+    session: HttpSession, operation: ServiceOperation, mixed: Observation, owner: Identity
+) -> Outcome | None:
+    """Return the failure that the answer to a batch with a bad item lists an item as done, with its
+    id, and there is none.
+    """
+    kind = _kind_of(session, operation)
+    read = kind.operation("read") if kind is not None else None
+    if kind is None or read is None or len(read.placeholders) != 1 or mixed.status == 202:
+        return None
+    (placeholder,) = read.placeholders
+    for result in _succeeded_results(session, mixed) if mixed.ok else ():
+        identifier = _id_of_result(kind, result)
+        if identifier is None:
+            continue
+        spec = RequestSpec("GET", read.template, identity=owner, values={placeholder: identifier})
+        found = session.call(spec)
+        if found.status in GONE:
+            session.wait(max(_TICK, session.config.limits.settle), after=found)
+            found = session.call(spec)
+        if found.status in GONE:
+            message = f"{operation.name} with a good and a bad item lists an item as done "
+            message += f"({mixed}), and it is not stored"
+            return failed(COMPLETE, message, mixed, found, variant="lost")
+    return None
+
+
+def _succeeded_results(session: HttpSession, answer: Observation) -> list[object]:
+    """Return the results of a batch that report no failure."""
+    for surface in session.taxonomy.surfaces.values():
+        items = items_of(surface.batch, answer.json) if surface.batch is not None else None
+        if items:
+            return [item.value for item in items if not item.failed]
+    return [result for result in list_items(answer.json) if not _reports_failure(result)]
 
 
 def _id_of_result(kind: ResourceKind, result: object) -> object:
