@@ -19,6 +19,7 @@ taxonomy: {name: rooms, version: 1.0.0, title: Rooms, owner: nobody}
 envelopes: {error: {media_type: application/json, shape: {code: $code}}}
 surfaces: {api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error}}
 codes:
+  closed: {summary: It is closed, http: 410, retriable: false, effect: none}
   in_use: {summary: It is booked, http: 409, retriable: false, effect: none}
   too_small: {summary: It is small, http: 422, retriable: false, effect: none}
   absent: {summary: Not there, http: 404, retriable: false}
@@ -30,6 +31,10 @@ limits: {writes: true}
 resources:
   room: {create: {request: POST /rooms, body: {name: "r ${unique}"}}, read: "GET /rooms/{id}"}
 provoke:
+  closed:
+    steps:
+      - {request: POST /rooms, body: {name: "c ${unique}"}, save: {r: /id}}
+      - {request: "POST /rooms/${r}/notes", body: {text: late}}
   in_use:
     steps:
       - {request: POST /rooms, body: {name: "r ${unique}"}, save: {r: /id}}
@@ -50,6 +55,7 @@ DOCUMENT: dict[str, Any] = {
         "/rooms": {"post": OK},
         "/bookings": {"post": OK},
         "/rooms/{id}": {"parameters": NAMED, "get": OK, "delete": OK},
+        "/rooms/{id}/notes": {"parameters": NAMED, "get": OK, "post": OK},
     },
 }
 
@@ -61,6 +67,7 @@ class Rooms:
         self.habit, self.numbers, self.reads = habit, count(1), count(1)
         self.rooms: dict[str, dict[str, Any]] = {}
         self.booked: set[str] = set()
+        self.notes: dict[str, list[Any]] = {}
 
     def __call__(self, request: Request) -> Response:
         """The answer."""
@@ -71,6 +78,8 @@ class Rooms:
             return answer(201, room, Location=f"/rooms/{room['id']}")
         if request.target == "/bookings":
             return self.book(body)
+        if request.target.endswith("/notes"):
+            return self.take_note(request.target, body)
         room = self.rooms.get(request.target.rpartition("/")[2], {})
         if not room:
             return answer(404, {"code": "absent"})
@@ -80,6 +89,15 @@ class Rooms:
         if self.habit == "refusal-deletes" or (self.habit == "once" and room["id"] < "room-0002"):
             del self.rooms[room["id"]]
         return answer(409, {"code": "in_use"})
+
+    def take_note(self, target: str, body: dict[str, Any]) -> Response:
+        """List the notes of a room, which takes none."""
+        notes = self.notes.setdefault(target, [])
+        if not body:
+            return answer(200, {"notes": notes})
+        if self.habit == "refusal-keeps":
+            notes.append(body)
+        return answer(410, {"code": "closed"})
 
     def book(self, body: dict[str, Any]) -> Response:
         """Book a room, unless it is too small."""
@@ -104,7 +122,7 @@ def outcomes(habit: str) -> list[Outcome]:
     return [one for one in seen if one.clause == "writes/refused"]
 
 
-@pytest.mark.parametrize("habit", ["refusal-deletes", "refusal-notes"])
+@pytest.mark.parametrize("habit", ["refusal-deletes", "refusal-notes", "refusal-keeps"])
 def test_a_refused_step_with_an_effect_is_found(habit: str) -> None:
     """The resource of its path is gone, or that of its body has changed, twice."""
     failed = [one for one in outcomes(habit) if one.kind == "failed"]

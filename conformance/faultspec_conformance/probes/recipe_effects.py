@@ -17,6 +17,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
 from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import path_of
 
 _CLAUSE = "writes/refused"
 
@@ -49,13 +50,27 @@ step; None if it cannot.
 
 
 def watch_resources(session: HttpSession, spec: RequestSpec) -> tuple[WatchedResource, ...]:
-    """Read the created resources that a write addresses and names."""
+    """Read the created resources that a write addresses and names; of a creation below an item
+    also the list that it would be in.
+    """
     found = []
-    for named in find_concerned(session, spec)[:_MOST]:
+    concerned = find_concerned(session, spec)[:_MOST]
+    for named in (*concerned, *_find_list(session, spec, concerned[:1])):
         before = read_named(session, named)
         if before.ok:
             found.append(WatchedResource(named, before))
     return tuple(found)
+
+
+def _find_list(
+    session: HttpSession, spec: RequestSpec, above: list[NamedResource]
+) -> Iterator[NamedResource]:
+    """Yield the list at the path of a creation below an item."""
+    path = path_of(spec.path, spec.values)
+    listing = session.description.operation_at("GET", path)
+    for item in above:
+        if spec.method == "POST" and listing is not None and path.startswith(f"{item.path}/"):
+            yield NamedResource(path, listing, item.kind, owner=item.owner)
 
 
 def check_watched(
