@@ -39,7 +39,7 @@ _INVALID, _OVERSIZED, _HEAD = (
     "framework/large-head",
 )
 
-_BROKEN = "a query that the document forbids"
+_BROKEN = "a query that lacks a required parameter, or has one of another type"
 
 #: Operations that get an oversized body, until one of them looks at it.
 _CANDIDATES = 3

@@ -150,13 +150,15 @@ def failure_without_error_status(subject: Subject) -> Iterator[Remark]:
 
 
 def _is_recognised_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
-    """Whether every HTTP surface of the code recognises errors by the body."""
+    """Whether an HTTP surface of the code recognises errors by the body, such as that of a job
+    that failed.
+    """
     surfaces = [
         surface
         for surface in surfaces_of(taxonomy, path, code)
         if surface.transport == "http" and surface.envelopes
     ]
-    return bool(surfaces) and all(surface.marks_bodies for surface in surfaces)
+    return any(surface.marks_bodies for surface in surfaces)
 
 
 #: Statuses of a client's error that a service may cause: timing and load (RFC 9110, 15.5).
