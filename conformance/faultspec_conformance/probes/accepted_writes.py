@@ -602,6 +602,7 @@ class _Lifetime:
         if after.status not in GONE:
             return
         if not may_be_pending(answer):
+            yield from self._check_patch_gone(operation, state, answer)
             yield from self.filtered.check_gone(shown, state, answer)
         now = self._showing(self.list_pages()) if page is not None else None
         if page is not None and now is not None and not may_be_pending(answer):
@@ -661,6 +662,25 @@ class _Lifetime:
             return not_exercised(_DELETED, f"{line}; `{min(changed - moving)}` has changed")
         message = f"{operation.name} succeeded ({answer}), but the {self.kind.name} can be read"
         return failed(_DELETED, message, *(state, answer, after))
+
+    def _check_patch_gone(
+        self, operation: ServiceOperation, state: Observation, answer: Observation
+    ) -> Iterator[Outcome]:
+        """Check that what cannot be read any more cannot be patched either."""
+        patch = next(
+            (one for one in changes(self.session, self.kind) if one.method == "PATCH"), None
+        )
+        body = next(self._bodies(patch), None) if patch is not None else None
+        if patch is None or body is None:
+            return
+        spec = request_to(self.session, patch, self.resource.item_values(patch))
+        spec = replace(
+            with_tag(spec, state.header("ETag")), identity=self.resource.owner, body=body
+        )
+        patched = self.session.call(spec)
+        if patched.ok and not may_be_pending(patched):
+            message = f"{operation.name} succeeded ({answer}), and then {patch.name} ({patched})"
+            yield failed(_DELETED, message, *(state, answer, patched), variant="patched")
 
     def _check_unlisted(
         self,
