@@ -70,6 +70,19 @@ def replace_surrogates(text: str) -> str:
     return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
+#: An escape of JSON: that of a surrogate without its other half has a name.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+def _replace_escapes(text: str) -> str:
+    """The text of JSON with U+FFFD in place of escapes of lone surrogates."""
+    return _ESCAPE.sub(lambda escape: "\\ufffd" if escape["lone"] else escape[0], text)
+
+
 def parse_leniently(text: str) -> tuple[Json | None, str]:
     """The data of an OpenAPI document, or None and the reason.
 
@@ -86,7 +99,7 @@ def _parse_mapping(text: str) -> tuple[Json | None, str]:
     if is_json_text(text) and _is_too_large(text):
         return None, _TOO_LARGE
     try:
-        data = json.loads(text)
+        data = json.loads(_replace_escapes(text))
     except (ValueError, RecursionError):
         document, found = source.parse(text, "the OpenAPI document")
         alias = next((diagnostic for diagnostic in found if diagnostic.code == "yaml-alias"), None)

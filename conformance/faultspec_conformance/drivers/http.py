@@ -210,10 +210,10 @@ class HttpDriver(Driver):
         seconds: float,
     ) -> Response | NoAnswer:
         began = self._clock()
-        fields = [(name.encode(), value.encode("utf-8")) for name, value in request.headers]
-        if body is not None:
-            fields.append((b"Content-Length", str(len(request.body)).encode()))
         try:
+            fields = [(name.encode(), value.encode()) for name, value in request.headers]
+            if body is not None:
+                fields.append((b"Content-Length", str(len(request.body)).encode()))
             outgoing = httpx.Request(
                 request.method,
                 self.base + request.target,

@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from faultspec.language.values import shorten
 from faultspec_conformance.drivers import Framing
 from faultspec_conformance.drivers.framing import Garbled, Stray, frame_message, read_messages
-from faultspec_conformance.drivers.processes import KeptOutput, LeftProcess, find_left, keep_end
+from faultspec_conformance.drivers.processes import (
+    KeptOutput,
+    LeftProcess,
+    find_left,
+    keep_beginning,
+    keep_end,
+)
 
 #: Seconds for a process to end after its input was closed, and again after SIGTERM; and the same
 #: once the time of the run is spent.
@@ -230,7 +236,7 @@ class PipedProcess:
         self.strays += 1
         self._output.add(output + b"\n")
         if len(self.stray) < _KEPT_STRAYS:
-            self.stray = (*self.stray, output[:_LONGEST_STRAY])
+            self.stray = (*self.stray, keep_beginning(output, _LONGEST_STRAY))
 
     def _put(self, message: bytes | Ended | Garbled) -> None:
         if isinstance(message, bytes):

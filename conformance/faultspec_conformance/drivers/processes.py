@@ -55,6 +55,11 @@ def keep_end(text: bytes, size: int) -> bytes:
     return text if len(text) <= size else "…".encode() + text[-size:]
 
 
+def keep_beginning(text: bytes, size: int) -> bytes:
+    """The first ``size`` bytes, with an ellipsis where they are cut, for the same reason."""
+    return text if len(text) <= size else text[:size] + "…".encode()
+
+
 class KeptOutput:
     """The end of what commands have written, to which their threads add. What is older than
     ``_SEARCHED`` bytes is forgotten.

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from faultspec.diagnostics.formats.escaping import indented_json
 from faultspec.exchange.model import Exchange, Headers
+from faultspec.openapi.text import replace_surrogates
 from faultspec_conformance.reports import curl
 from faultspec_conformance.results.enabling import Enabling, enablings, next_steps
 from faultspec_conformance.results.model import (
@@ -34,7 +35,8 @@ LONGEST = 8 * 1024
 
 def json(report: Report) -> str:
     """The whole report."""
-    return indented_json(_report_data(report)) + "\n"
+    # What a service or a log shows may be half a character, which no reader takes.
+    return replace_surrogates(indented_json(_report_data(report))) + "\n"
 
 
 def report_schema() -> Mapping[str, object]:
