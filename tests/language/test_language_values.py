@@ -1,5 +1,6 @@
 """Laws of `faultspec.language.values`: its verdict and places are those of JSON Schema."""
 
+import tracemalloc
 from typing import Any
 
 import jsonschema
@@ -206,3 +207,52 @@ def test_imported_schemas_are_applied_without_leaving_the_machine(
     request.
     """
     assert [each.pointer for each in values.check_value(Schema(opaque=schema), value)] == pointers
+
+
+#: A text whose copies would be seen in the memory.
+_LONG = "a" * 200_000
+
+_MANY = [{"type": "integer", "title": str(number)} for number in range(300)]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": _MANY},
+        {"anyOf": [{"allOf": _MANY}]},
+        {"oneOf": [{"anyOf": [{"allOf": _MANY}]}, False]},
+        {"allOf": [False] * 300},
+        {"$schema": "http://json-schema.org/draft-03/schema#", "type": _MANY},
+    ],
+)
+def test_breaches_of_imported_schemas_are_bounded(schema: Any) -> None:
+    """A message of `jsonschema` repeats the value, and is not kept, however many there are."""
+    tracemalloc.start()
+    try:
+        found = list(values.imported_problems(schema, _LONG))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0 < len(found) <= 100
+    assert all(len(problem.problem) < 200 for problem in found)
+    assert peak < 20 * len(_LONG)
+
+
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        ({"anyOf": [{"type": "string"}, {"minimum": 3}]}, [3, "x"], [2]),
+        ({"oneOf": [{"type": "integer"}, {"minimum": 3}]}, [1, 3.5], [3, 2.5]),
+        ({"type": ["string", {"minimum": 3}]}, [3, "x"], [2]),
+        ({"type": "any"}, [3, "x"], []),
+    ],
+)
+def test_alternatives_of_imported_schemas_mean_what_they_mean_elsewhere(
+    schema: Any, right: list[object], wrong: list[object]
+) -> None:
+    """`anyOf`, `oneOf` and the `type` of Draft 3 accept what the specifications say."""
+    schema = {"$schema": "http://json-schema.org/draft-03/schema#", **schema}
+    if "type" not in schema:
+        del schema["$schema"]
+    assert not [value for value in right if [*values.imported_problems(schema, value)]]
+    assert [len([*values.imported_problems(schema, value)]) for value in wrong] == [1] * len(wrong)

@@ -120,7 +120,12 @@ def _decode(text: str) -> DecodedBody:
 
 def has_too_many_values(body: bytes) -> bool:
     """Whether a body may have more than ``MOST`` values, by its commas and brackets."""
-    return len(body) > MOST and sum(map(body.count, (b",", b"[", b"{"))) > MOST
+    return len(body) > MOST and count_values(body) > MOST
+
+
+def count_values(body: bytes) -> int:
+    """The commas and brackets of a body, or of a part of it: it has no more values, but for one."""
+    return sum(map(body.count, (b",", b"[", b"{")))
 
 
 def is_too_deep(body: bytes, value: object) -> bool:

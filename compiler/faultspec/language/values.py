@@ -9,6 +9,7 @@ import json
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -299,12 +300,15 @@ def _one_of(values: Iterable[object]) -> str:
 
 # Imported schemas
 
+#: Breaches of an imported schema that are looked for: each costs a text of the whole value.
+_BREACHES = 100
+
 
 def imported_problems(
     schema: Any, value: Any, path: tuple[Step, ...] = ()
 ) -> Iterator[ValueProblem]:
-    """The places where a value breaks a JSON Schema of somebody else. Expressions are bounded, and
-    no reference is fetched.
+    """The places where a value breaks a JSON Schema of somebody else, at most ``_BREACHES``.
+    Expressions are bounded, and no reference is fetched.
     """
     # Imported here, because most taxonomies do not need them.
     import jsonschema
@@ -313,24 +317,25 @@ def imported_problems(
     try:
         kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         # The default registry would fetch unknown references.
-        bounded = jsonschema.validators.extend(  # type: ignore[no-untyped-call]  # it has no types
-            kind, {"pattern": _check_pattern, "patternProperties": _check_pattern_properties}
-        )
+        keywords = {name: check for name, check in _KEYWORDS.items() if name in kind.VALIDATORS}
+        if kind is jsonschema.Draft3Validator:
+            keywords["type"] = _check_type_of_draft3
+        bounded = jsonschema.validators.extend(kind, keywords)  # type: ignore[no-untyped-call]  # it has no types
         validator = bounded(schema, registry=referencing.Registry())
-        errors = sorted(
-            validator.iter_errors(value),
-            key=lambda error: [str(step) for step in error.absolute_path],
-        )
+        # Each message repeats the value, so none of them is kept.
+        breaches = [
+            (tuple(error.absolute_path), str(error.validator), shorten(error.message))
+            for error in islice(validator.iter_errors(value), _BREACHES)
+        ]
     # The schema is foreign: it may have a dangling or circular `$ref`, or an unsupported pattern.
     except Exception as error:
         reason = f"{type(error).__name__}: {shorten(str(error))}"
         problem = f"cannot be checked by the imported schema: {reason}"
         yield ValueProblem(path, problem, "unusable", quoted=reason)
         return
-    for breach in errors:
-        reason = shorten(breach.message)
-        problem = f"breaks `{breach.validator}` of the imported schema: {reason}"
-        yield ValueProblem((*path, *breach.absolute_path), problem, "imported", quoted=reason)
+    for place, keyword, reason in sorted(breaches, key=lambda breach: [*map(str, breach[0])]):
+        problem = f"breaks `{keyword}` of the imported schema: {reason}"
+        yield ValueProblem((*path, *place), problem, "imported", quoted=reason)
 
 
 def _check_pattern(validator: Any, pattern: str, value: Any, _: Any) -> Iterator[Any]:
@@ -349,6 +354,57 @@ def _check_pattern_properties(
         for name, member in value.items():
             if search(pattern, name):
                 yield from validator.descend(member, schema, path=name, schema_path=pattern)
+
+
+def _check_any_of(validator: Any, schemas: Any, value: Any, _: Any) -> Iterator[Any]:
+    """The keyword `anyOf`. The library's keeps every error of every schema."""
+    if not any(_is_valid(validator, schema, value) for schema in schemas):
+        yield _no_schema_breach(value)
+
+
+def _check_one_of(validator: Any, schemas: Any, value: Any, _: Any) -> Iterator[Any]:
+    """The keyword `oneOf`. The library's keeps every error of every schema."""
+    import jsonschema
+
+    valid = [schema for schema in schemas if _is_valid(validator, schema, value)]
+    if not valid:
+        yield _no_schema_breach(value)
+    elif len(valid) > 1:
+        yield jsonschema.ValidationError(
+            f"{show(value)} is valid under {len(valid)} of the given schemas"
+        )
+
+
+def _check_type_of_draft3(validator: Any, types: Any, value: Any, _: Any) -> Iterator[Any]:
+    """The keyword `type` of Draft 3, which may have schemas. The library's keeps their errors."""
+    import jsonschema
+
+    for kind in types if isinstance(types, list) else [types]:
+        is_schema = isinstance(kind, Mapping)
+        if _is_valid(validator, kind, value) if is_schema else validator.is_type(value, kind):
+            return
+    yield jsonschema.ValidationError(f"{show(value)} is not of the given types")
+
+
+def _is_valid(validator: Any, schema: Any, value: Any) -> bool:
+    """Whether a value is valid, as its first error decides."""
+    return next(validator.descend(value, schema), None) is None
+
+
+def _no_schema_breach(value: Any) -> Any:
+    import jsonschema
+
+    message = f"{show(value)} is not valid under any of the given schemas"
+    return jsonschema.ValidationError(message)
+
+
+#: Keywords whose checks of the library are not bounded.
+_KEYWORDS = {
+    "pattern": _check_pattern,
+    "patternProperties": _check_pattern_properties,
+    "anyOf": _check_any_of,
+    "oneOf": _check_one_of,
+}
 
 
 def foreign_schema_problem(schema: Any) -> tuple[tuple[Step, ...], str] | None:

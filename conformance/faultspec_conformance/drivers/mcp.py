@@ -8,6 +8,7 @@ server has. Servers with states keep them in the session. Revision 2026-07-28 ha
 
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -40,6 +41,7 @@ from mcp.types import (
 from mcp.types import Request as McpRequest
 from pydantic import TypeAdapter, ValidationError
 
+from faultspec.exchange.body import count_values
 from faultspec.exchange.decoding import UndecodableBody, content_codings, decode_content
 from faultspec.exchange.model import Headers, Request, Response
 from faultspec_conformance.drivers import (
@@ -53,7 +55,7 @@ from faultspec_conformance.drivers import (
     Timing,
 )
 from faultspec_conformance.drivers.http import HttpDriver, is_loopback_host
-from faultspec_conformance.drivers.mcp_process import open_streams, overhear
+from faultspec_conformance.drivers.mcp_process import MOST_VALUES, open_streams, overhear
 from faultspec_conformance.drivers.piped import GRACE, LAST, PipedProcess
 from faultspec_conformance.drivers.processes import KeptOutput
 from faultspec_conformance.drivers.unprompted import UnpromptedMessages
@@ -75,8 +77,18 @@ _FAREWELL = 1.0
 #: The same once the time of the run is spent.
 _LAST = 0.2
 
-#: The error that the library makes up if a body cannot be read to its end.
-_LOST = CONNECTION_CLOSED, "Connection closed"
+#: The errors that the library makes up if a body cannot be read to its end, or its stream has no
+#: answer.
+_LOST = frozenset(
+    {
+        "Connection closed",
+        "SSE stream ended without a response",
+        "SSE stream ended and reconnection attempts were exhausted",
+    }
+)
+
+#: The end of an event of a stream, and its bytes.
+_END_OF_EVENT, _LONGEST_END = re.compile(rb"\r?\n\r?\n"), 4
 
 _Result = TypeVar("_Result")
 
@@ -310,8 +322,8 @@ class McpDriver(Driver):
             silence = NoAnswer(request, "timeout", f"no answer within {seconds:.3g} s")
             return self.report_silence(silence, seconds)
         except MCPError as error:
-            if (error.code, error.message) == _LOST:
-                why = "the answer broke off, or is longer than 4 MB"
+            if error.code == CONNECTION_CLOSED and error.message in _LOST:
+                why = f"the answer broke off, or has more than 4 MB or {MOST_VALUES:,} values"
                 return NoAnswer(request, "closed", self._explain_end() if self._processes else why)
             data = {} if error.data is None else {"data": error.data}
             envelope = {
@@ -459,18 +471,31 @@ async def _ask_for_logs(client: Client) -> None:
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    """A body that breaks off with an error at a limit."""
+    """A body that breaks off with an error at a limit: of its bytes, or of the bytes and values of
+    a message. ``has_events``: each event is a message; else the body is one.
+    """
 
-    def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
+    def __init__(
+        self, stream: httpx2.AsyncByteStream, limit: int, *, has_events: bool = False
+    ) -> None:
         self._stream = stream
         self._limit = limit
+        self._has_events = has_events
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
+        size = length = values = 0
+        before = b""  # an end of an event may be in two chunks
         async for chunk in self._stream:
             size += len(chunk)
-            if size > self._limit:
-                raise httpx2.ReadError(f"the body is longer than {self._limit} bytes")
+            first, *events = _END_OF_EVENT.split(before + chunk) if self._has_events else [chunk]
+            for number, part in enumerate((first[len(before) :], *events)):
+                length, values = (0, 0) if number else (length, values)
+                length, values = length + len(part), values + count_values(part)
+                if size > self._limit or length > BODY_LIMIT:
+                    raise httpx2.ReadError(f"the body is longer than {self._limit} bytes")
+                if values > MOST_VALUES:
+                    raise httpx2.ReadError(f"a message has more than {MOST_VALUES:,} values")
+            before = chunk[1 - _LONGEST_END :] if self._has_events else b""
             yield chunk
 
     async def aclose(self) -> None:
@@ -486,11 +511,12 @@ async def _limit_body(answer: httpx2.Response) -> None:
         (name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers.raw
     )
     is_stream = answer.headers.get("Content-Type", "").startswith("text/event-stream")
-    answer.stream = _BoundedStream(answer.stream, ALL_BODIES if is_stream else BODY_LIMIT)
+    limit = ALL_BODIES if is_stream else BODY_LIMIT
     codings = content_codings(headers)
     if not codings:
+        answer.stream = _BoundedStream(answer.stream, limit, has_events=is_stream)
         return
-    packed = [chunk async for chunk in answer.stream]
+    packed = [chunk async for chunk in _BoundedStream(answer.stream, limit)]
     try:
         decoded = decode_content(packed, codings, BODY_LIMIT)
     except UndecodableBody as error:
@@ -499,7 +525,8 @@ async def _limit_body(answer: httpx2.Response) -> None:
         raise httpx2.ReadError(f"the body {decoded.cut}")
     await answer.stream.aclose()
     del answer.headers["Content-Encoding"]
-    answer.stream = httpx2.ByteStream(decoded.content)
+    plain = httpx2.ByteStream(decoded.content)
+    answer.stream = _BoundedStream(plain, limit, has_events=is_stream)
 
 
 def _json(value: object) -> bytes:

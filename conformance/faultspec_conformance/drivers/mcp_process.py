@@ -15,8 +15,13 @@ from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
+from faultspec.exchange.body import count_values
 from faultspec_conformance.drivers.framing import Garbled
 from faultspec_conformance.drivers.piped import Ended, PipedProcess
+
+#: Values of a message that is read: the library makes a model of some of them, which takes 2 KB and
+#: twenty microseconds.
+MOST_VALUES = 100_000
 
 #: Seconds between two looks at whether the session has ended.
 _LOOK = 0.1
@@ -37,6 +42,8 @@ async def open_streams(process: PipedProcess) -> AsyncIterator[tuple[_Incoming, 
                 received = await anyio.to_thread.run_sync(
                     process.next_message, _LOOK, abandon_on_cancel=True
                 )
+                if isinstance(received, bytes) and count_values(received) > MOST_VALUES:
+                    received = process.give_up(f"a message has more than {MOST_VALUES:,} values")
                 if isinstance(received, Ended | Garbled):
                     return
                 if received is not None:

@@ -134,6 +134,11 @@ class PipedProcess:
                 self._ahead -= len(received)
         return received
 
+    def give_up(self, reason: str) -> Garbled:
+        """Read no more messages. ``reason``: why they cannot be read."""
+        self._over = Garbled(reason)
+        return self._over
+
     def finish(self, seconds: float) -> Ending:
         """Wait for the process to end by itself."""
         self._wait_for_end(seconds)
