@@ -95,7 +95,9 @@ def test_nothing_is_written_without_leave() -> None:
     ]
     unsafe += [
         Request("GET", "/", (("x-http-method-OVERRIDE", "DELETE"),)),
+        Request("GET", "/", (("X_HTTP_Method_Override", "DELETE"),)),
         Request("GET", "/?a=1&_method=delete"),
+        Request("GET", "/?a=1;%5fmethod=delete"),
     ]
     with answering(OK) as (base, seen), HttpDriver(base, Limits()) as driver:
         for request in unsafe:
@@ -105,6 +107,41 @@ def test_nothing_is_written_without_leave() -> None:
             assert not answer.sent
         assert driver.requests == 0
         assert seen == []
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    "field",
+    [
+        ("X-A", "a\r\n\r\nDELETE /orders/7 HTTP/1.1\r\nHost: x\r\nX-B: b"),
+        ("X-A", "a\nX-Method-Override: DELETE"),
+        ("X-A", "a\0"),
+        ("X-A: b\r\nX-C", "c"),
+        ("X A", "b"),
+        ("", "b"),
+        ("X-A", "\ud800"),
+    ],
+)
+def test_a_header_that_would_end_its_line_is_not_sent(method: str, field: tuple[str, str]) -> None:
+    """Names that are no tokens and values with control characters leave the machine in no request:
+    they could begin another one.
+    """
+    with answering(OK) as (base, seen), HttpDriver(base, Limits()) as driver:
+        answer = driver.send(Request(method, "/", (field,)))
+    assert isinstance(answer, NoAnswer)
+    assert answer.kind == "unsendable"
+    assert not any(seen)
+
+
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [("/a b?c=d e#f", b"HEAD /a%20b?c=d%20e HTTP/1.1"), ("/%zz?", b"HEAD /%zz? HTTP/1.1")],
+)
+def test_a_target_of_head_stays_in_its_line(target: str, line: bytes) -> None:
+    """Spaces are escaped, and a fragment is left out; nothing else changes."""
+    with answering(OK) as (base, seen), HttpDriver(base, Limits()) as driver:
+        assert isinstance(driver.send(Request("HEAD", target)), Response)
+    assert seen[0].partition(b"\r\n")[0] == line
 
 
 def test_the_budget_of_requests_holds() -> None:

@@ -10,9 +10,15 @@ from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Headers, Request
 from faultspec.exchange.numerals import whole_number
+from faultspec.language.values import shorten
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE
 
 _END_OF_HEAD = b"\r\n\r\n"
+
+#: A name of a field (RFC 9110, 5.6.2), and what no value (5.5) or target (RFC 9112, 3.2) has: it
+#: could end the request and begin another one.
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 #: Bytes in which the heads of an answer, with those of interim ones, end.
 _LONGEST_HEAD = 256 * 1024
@@ -31,28 +37,35 @@ def exchange_head(base: str, request: Request, seconds: float, clock: Callable[[
     """Send a HEAD request over a connection of its own, and read the answer until it ends or
     nothing more comes.
 
-    Raises OSError; TimeoutError if the head is not complete after ``seconds``.
+    Raises ValueError if it cannot be written; OSError; TimeoutError if the head is not complete
+    after ``seconds``.
     """
-    parts = urlsplit(base + request.target)
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    lines = [
-        f"HEAD {target} HTTP/1.1",
-        f"Host: {parts.netloc.rpartition('@')[2]}",
-        "Connection: close",
-        *(
-            f"{name}: {value}"
-            for name, value in request.headers
-            if name.lower() not in ("host", "connection")
-        ),
-    ]
+    parts = urlsplit(base)
+    head = _write_head(request, parts.path, parts.netloc.rpartition("@")[2])
     deadline = clock() + seconds
     host, port = service_address(base)
     with socket.create_connection((host, port), timeout=seconds) as plain:
         stream = plain
         if parts.scheme == "https":
             stream = ssl.create_default_context().wrap_socket(plain, server_hostname=host)
-        stream.sendall("\r\n".join([*lines, "", ""]).encode())
+        stream.sendall(head)
         return _read_until_silence(stream, deadline, clock)
+
+
+def _write_head(request: Request, prefix: str, host: str) -> bytes:
+    """The bytes of a HEAD request. ``prefix``: the path of the base. Raises ValueError."""
+    target = f"{prefix}{request.target}".partition("#")[0].replace(" ", "%20").replace("\t", "%09")
+    if _FORBIDDEN.search(target):
+        raise ValueError("the target has control characters")
+    fields = [("Host", host), ("Connection", "close")]
+    fields += [field for field in request.headers if field[0].lower() not in ("host", "connection")]
+    for name, value in fields:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"the header name {shorten(name)} is not a token")
+        if _FORBIDDEN.search(value):
+            raise ValueError(f"the value of {shorten(name)} has control characters")
+    lines = [f"HEAD {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields), "", ""]
+    return "\r\n".join(lines).encode()
 
 
 def _read_until_silence(

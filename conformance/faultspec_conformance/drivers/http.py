@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
 from typing import Literal, Protocol, Unpack, cast
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx
 
@@ -37,7 +37,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Headers and the parameter that make frameworks take another method (Rails, Express, Symfony,
 #: ASP.NET).
 _OVERRIDES = frozenset({"x-http-method-override", "x-http-method", "x-method-override"})
-_OVERRIDE = re.compile(r"[?&]_method=", re.IGNORECASE)
+_OVERRIDE = re.compile(r"[?&;]_method=", re.IGNORECASE)
 
 #: Media types of answers that need not end.
 _ENDLESS = frozenset(
@@ -294,6 +294,8 @@ class HttpDriver(Driver):
             return NoAnswer(request, "refused", self._refusal(error))
         except TimeoutError:
             return NoAnswer(request, "timeout", f"no answer within {self.timeout:g} s")
+        except ValueError as error:
+            return NoAnswer(request, "unsendable", f"this request cannot be written: {error}")
         except OSError as error:
             return NoAnswer(request, "closed", f"the connection was closed: {_describe(error)}")
         answer = parse_answer(raw)
@@ -335,9 +337,10 @@ def _may_write(request: Request) -> bool:
     """Whether a request may change something, by its method or by a method that it asks for
     instead.
     """
-    if request.method not in SAFE_METHODS or _OVERRIDE.search(request.target):
+    if request.method not in SAFE_METHODS or _OVERRIDE.search(unquote(request.target)):
         return True
-    return any(name.lower() in _OVERRIDES for name, _ in request.headers)
+    # Servers that hand headers on as variables take an underscore for a hyphen (RFC 3875, 4.1.18).
+    return any(name.lower().replace("_", "-") in _OVERRIDES for name, _ in request.headers)
 
 
 class NetworkStream(Protocol):
