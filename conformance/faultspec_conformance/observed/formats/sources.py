@@ -17,6 +17,11 @@ from typing import Any, NamedTuple
 from faultspec.exchange.sensitive import MASK
 from faultspec_conformance.observed.formats.byte_streams import ByteStream
 from faultspec_conformance.observed.formats.record import NotARecording, install
+from faultspec_conformance.observed.formats.web_folders import (
+    bounded_response,
+    find_web_files,
+    is_web_address,
+)
 
 STANDARD_INPUT = "-"
 """The argument that stands for standard input."""
@@ -187,7 +192,8 @@ async def _open_session(**options: Any) -> Any:
     aiohttp = import_module("aiohttp")
     trace = aiohttp.TraceConfig()
     trace.on_request_redirect.append(_refuse_other_host)
-    return aiohttp.ClientSession(trace_configs=[trace], **options)
+    answers = bounded_response(aiohttp.ClientResponse)
+    return aiohttp.ClientSession(trace_configs=[trace], response_class=answers, **options)
 
 
 async def _refuse_other_host(_session: Any, _context: Any, redirect: Any) -> None:
@@ -233,7 +239,11 @@ def describe_store_error(error: Exception) -> str:
 def _find_remote(path: str) -> list[str]:
     with _translate_errors():
         system, name = file_system(path)
-        if _PATTERN.search(name):
+        if is_web_address(name):
+            found = find_web_files(system, name)
+            if found == [name]:
+                return [path]
+        elif _PATTERN.search(name):
             named = system.glob(name, detail=True)
             found = [one for one, info in named.items() if info.get("type") != "directory"]
         elif system.isdir(name):
