@@ -22,6 +22,7 @@ from faultspec.language.model import Taxonomy
 from faultspec_conformance import config
 from faultspec_conformance.config import ClientConfig
 from faultspec_conformance.results.model import Report, Result, exit_code
+from faultspec_conformance.run import clients
 from faultspec_conformance.run.clients import judge_clients
 from faultspec_conformance.session.options import RunOptions
 from paths import ROOT
@@ -483,6 +484,36 @@ def test_other_requests_of_a_client_take_no_memory() -> None:
         tracemalloc.stop()
     assert len(kept) == 1  # it never sent its own request
     assert kept[0] < 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("size", "requests", "reason"),
+    [(10, range(1, 400), None), (60_000, range(1, 40), "the requests of clients have more than")],
+)
+def test_a_client_that_does_not_stop_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, size: int, requests: range, reason: str | None
+) -> None:
+    """What a client sends before it has ended is kept up to the tries that are judged, and the
+    bytes of a run; beyond them the run ends.
+    """
+    monkeypatch.setattr(clients, "ALL_BODIES", 1_000_000)
+    watches: list[bool] = []
+
+    def launch(client: ClientConfig, url: str, shown: Callable[[], bool]) -> str | None:
+        with urllib3.PoolManager() as pool:
+            for _ in range(30):
+                pool.request("GET", f"{url}/orders", body=b"x" * size, retries=False)
+        watches.append(shown())
+        return None
+
+    named = "client: {command: [any], env: URL, request: GET /orders}"
+    report = judge_clients(configured(named), platform(("timeout",)), RunOptions(), launch)
+    assert isinstance(report, Report)
+    assert all(watches)
+    assert report.result.requests in requests
+    assert report.result.requests < 20 * len(watches)
+    if reason is not None:
+        assert any(reason in each for each in report.result.not_run)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,15 @@ class Canary:
     value: str
 
 
+#: Bytes of memory that a header field takes besides its text.
+_FIELD = 160
+
+
+def size_of_fields(headers: Headers) -> int:
+    """Bytes of memory that header fields take, about."""
+    return sum(_FIELD + len(name) + len(value) for name, value in headers)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request. ``target``: path and query on HTTP, the tool or method name elsewhere."""
@@ -32,6 +41,11 @@ class Request:
     target: str
     headers: Headers = ()
     body: bytes = b""
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory that the request takes, about."""
+        return len(self.target) + size_of_fields(self.headers) + len(self.body)
 
 
 @dataclass(frozen=True, slots=True)

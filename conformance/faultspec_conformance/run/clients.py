@@ -25,7 +25,7 @@ from faultspec.language.routes import compile_route
 from faultspec.language.values import shorten
 from faultspec.runtime.retry import Policy, scale_policy
 from faultspec_conformance.config import ClientConfig, ServiceConfig
-from faultspec_conformance.drivers import Driver, LoggedRequest
+from faultspec_conformance.drivers import ALL_BODIES, Driver, LoggedRequest
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.drivers.processes import StartFailed, run_process
 from faultspec_conformance.drivers.serving import serving
@@ -219,13 +219,16 @@ class _ClientWatch:
         yield from self.check_jitter(repeated)
 
     def is_over(self) -> bool:
-        """Whether the time of the run is spent. Then the run ends, and what the client did last is
-        not judged: it was stopped.
+        """Whether the time of the run is spent, or its requests have too many bytes. Then the run
+        ends, and what the client did last is not judged: it was stopped.
         """
-        if self.session.driver.remaining > 0:
+        driver = self.session.driver
+        if driver.remaining > 0 and driver.received <= ALL_BODIES:
             return False
-        seconds = self.session.driver.limits.seconds
-        self.session.observations.end(f"the budget of {seconds:g} seconds is spent")
+        reason = f"the budget of {driver.limits.seconds:g} seconds is spent"
+        if driver.received > ALL_BODIES:
+            reason = f"the requests of clients have more than {ALL_BODIES // 1024**2} MB"
+        self.session.observations.end(reason)
         return True
 
     def codes(self, request: Request) -> Iterator[tuple[Code, Fault]]:
@@ -271,25 +274,32 @@ class _ClientWatch:
         return scale_policy(named.policy, self.client.scale) if named is not None else None
 
     def run(self, script: Script, expected: int) -> _ClientRun:
-        """Run the client once. It is stopped after a few tries more than expected."""
+        """Run the client once. It is stopped after a few tries more than expected, and once all
+        its requests have too many bytes; what it sends until it has ended is not kept.
+        """
         schedule = Schedule(script, Random(0))
         tries: list[Served] = []
         reads: deque[Read] = deque(maxlen=_READS)
 
+        driver = self.session.driver
+
+        def is_done() -> bool:
+            is_full = driver.received > ALL_BODIES
+            return is_full or len(tries) > expected + _BEYOND or driver.remaining <= 0
+
         def keep(served: Served) -> None:
-            if served.due:
+            if served.due and not is_done():
                 tries.append(served)
+                driver.received += served.request.size
+            elif served.due:
+                return
             elif served.request.method in SAFE_METHODS:
                 reads.append(Read(served.at, first_header(served.response.headers, "ETag")))
 
         route = compile_route(self.operation)
         server = FaultServer(self.contract, schedule, route=route, on_served=keep)
         with serving(server) as url:
-            stopped = self.launch(
-                self.client,
-                url,
-                lambda: len(tries) > expected + _BEYOND or self.session.driver.remaining <= 0,
-            )
+            stopped = self.launch(self.client, url, is_done)
         return _ClientRun(tuple(tries), tuple(reads), stopped)
 
     def play(self, code: Code, fault: Fault, times: int | None) -> Iterator[Outcome]:

@@ -68,8 +68,9 @@ class UpstreamRequest:
     behaviour: Behaviour
 
 
-#: Requests of one script that are kept: far more than any policy allows.
-_MOST_CALLS = 2_000
+#: Requests of one script that are kept: far more than any policy allows; and their bytes: enough for
+#: a call with the longest body that is kept for each request of a run.
+_MOST_CALLS, _MOST_BYTES = 2_000, 32 * 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -78,9 +79,9 @@ class ScriptedUpstream:
     about (None: always), and answers all others with 200.
 
     ``wait``: the `Retry-After` of its failures, in seconds. ``calls``: the requests since the last
-    `script`, in order. ``received``: how many requests came in total. ``passed``: the requests that
-    succeed before the failure. ``mark``: a text in the bodies of failures. ``url``: its address;
-    empty if nobody serves it.
+    `script`, in order, as far as they are kept. ``dropped``: how many are not. ``received``: how
+    many requests came in total. ``passed``: the requests that succeed before the failure. ``mark``:
+    a text in the bodies of failures. ``url``: its address; empty if nobody serves it.
     """
 
     config: UpstreamConfig
@@ -90,9 +91,11 @@ class ScriptedUpstream:
     calls: list[UpstreamRequest] = field(default_factory=list)
     clock: Callable[[], float] = time.monotonic
     received: int = 0
+    dropped: int = 0
     passed: int = 0
     mark: str = ""
     url: str = ""
+    _kept_bytes: int = 0
 
     def canaries(self) -> Iterator[Canary]:
         """Yield what no answer of the service may repeat: the text of failures, and the address."""
@@ -107,6 +110,7 @@ class ScriptedUpstream:
         """Set what the next requests get, and forget the earlier requests."""
         self.failing, self.times, self.wait = failing, times, wait
         self.calls, self.passed = [], 0
+        self.dropped = self._kept_bytes = 0
 
     def _failure_code(self, behaviour: Behaviour) -> str | int | None:
         """Return the code in the body of an answer."""
@@ -136,8 +140,7 @@ class ScriptedUpstream:
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
         )
         request = Request(scope["method"], scope["path"] + query, headers, await read_body(receive))
-        if len(calls) < _MOST_CALLS:
-            calls.append(UpstreamRequest(request, at, self.clock(), behaviour))
+        self._keep(calls, UpstreamRequest(request, at, self.clock(), behaviour))
         if behaviour == "closed":
             scope["extensions"][HANG_UP]()
             await wait_for_disconnect(receive)
@@ -162,6 +165,16 @@ class ScriptedUpstream:
         status = behaviour if fails else self.config.status
         await send({"type": "http.response.start", "status": status, "headers": fields})
         await send({"type": "http.response.body", "body": body})
+
+    def _keep(self, calls: list[UpstreamRequest], call: UpstreamRequest) -> None:
+        """Keep a request of a script, or count it as dropped. A later script forgets it."""
+        if calls is not self.calls:
+            return
+        self._kept_bytes += call.request.size
+        if self.dropped or len(calls) >= _MOST_CALLS or self._kept_bytes > _MOST_BYTES:
+            self.dropped += 1
+        else:
+            calls.append(call)
 
     async def _stall(
         self, calls: list[UpstreamRequest], *, slow: bool, receive: Receive, send: Send
