@@ -1,4 +1,4 @@
-"""What a process prints is kept in part, and what is cut there may be a secret."""
+"""Outputs of processes are kept in part, and a secret may be cut there."""
 
 import pytest
 

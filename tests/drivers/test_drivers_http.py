@@ -123,7 +123,7 @@ def test_nothing_is_written_without_leave() -> None:
     ],
 )
 def test_a_header_that_would_end_its_line_is_not_sent(method: str, field: tuple[str, str]) -> None:
-    """Names that are no tokens and values with control characters leave the machine in no request:
+    """Names that are not tokens and values with control characters leave the machine in no request:
     they could begin another one.
     """
     with answering(OK) as (base, seen), HttpDriver(base, Limits()) as driver:

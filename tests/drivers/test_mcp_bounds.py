@@ -71,10 +71,10 @@ def serving(
                 self.answer(200, body)
                 return
             if events:
-                told = b'{"jsonrpc": "2.0", "method": "notifications/message", "params": '
-                told += b'{"level": "info", "data": "x", "_meta": {"all": [%b]}}}' % padding
-                sent_events = [*[told] * (events - 1), body]
-                body = b"".join(b"data: %b\r\n\r\n" % event for event in sent_events)
+                event = b'{"jsonrpc": "2.0", "method": "notifications/message", "params": '
+                event += b'{"level": "info", "data": "x", "_meta": {"all": [%b]}}}' % padding
+                sent_events = [*[event] * (events - 1), body]
+                body = b"".join(b"data: %b\r\n\r\n" % each for each in sent_events)
                 self.answer(200, body, media_type="text/event-stream")
                 return
             body += padding

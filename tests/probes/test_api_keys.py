@@ -68,7 +68,7 @@ Accepts = Callable[[str], bool]
 
 
 def failures(where: str, accepts: Accepts, second: str | None = None) -> list[str]:
-    """What fails at a service that accepts credentials in a place. ``second``: another place that
+    """The failures at a service that accepts credentials in a place. ``second``: another place that
     the document has for them.
     """
 

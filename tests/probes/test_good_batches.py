@@ -120,7 +120,7 @@ def test_what_a_mixed_batch_lists_as_done_exists(sin: str) -> None:
 
 
 def conclusions(sin: str, km: object) -> list[str]:
-    """What the probe of whole batches concludes about a service with a sin."""
+    """The conclusions of the probe of whole batches about a service with a sin."""
     batch = ConfiguredCall("POST", "/trips/batch", body={"trips": [{"km": km}]})
     create = ConfiguredCall("POST", "/trips", body={"km": km})
     trip = ResourceConfig("trip", create=create, id="/id", batch=batch)

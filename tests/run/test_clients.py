@@ -493,8 +493,8 @@ def test_other_requests_of_a_client_take_no_memory() -> None:
 def test_a_client_that_does_not_stop_is_not_kept(
     monkeypatch: pytest.MonkeyPatch, size: int, requests: range, reason: str | None
 ) -> None:
-    """What a client sends before it has ended is kept up to the tries that are judged, and the
-    bytes of a run; beyond them the run ends.
+    """The requests of a client before it has ended are kept up to the tries that are judged, and
+    the bytes of a run; beyond them the run ends.
     """
     monkeypatch.setattr(clients, "ALL_BODIES", 1_000_000)
     watches: list[bool] = []

@@ -1,4 +1,4 @@
-"""What a replay concludes from an answer with another code or another status."""
+"""Conclusions of a replay from an answer with another code or another status."""
 
 import json
 

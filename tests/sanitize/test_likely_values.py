@@ -13,7 +13,7 @@ from faultspec_conformance.sanitize.encodings import (
     find_value,
     unescape_layers,
 )
-from faultspec_conformance.sanitize.likely_values import likely_values
+from faultspec_conformance.sanitize.likely_values import select_likely
 
 LETTERS = st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs"))
 VALUES = st.lists(st.text(LETTERS, min_size=4, max_size=24), min_size=1, max_size=6, unique=True)
@@ -56,11 +56,11 @@ def test_whatever_is_found_of_a_value_makes_it_likely(
         or any(find_truncated(layers, value))
         or any(find_beheaded(layers, value))
     }
-    assert found <= {*likely_values(layers, tuple(values))}
+    assert found <= {*select_likely(layers, tuple(values))}
 
 
 def test_a_text_without_a_value_has_none() -> None:
     """Names of headers have nothing in common with keys, so nothing is searched for in them."""
     keys = tuple(f"key-{number:016x}" for number in range(100))
-    assert [*likely_values(unescape_layers("content-type"), keys)] == []
-    assert [*likely_values(unescape_layers(f"Bearer {keys[7]}"), keys)] != []
+    assert [*select_likely(unescape_layers("content-type"), keys)] == []
+    assert [*select_likely(unescape_layers(f"Bearer {keys[7]}"), keys)] != []

@@ -34,8 +34,8 @@ def test_a_success_has_the_declared_status(status: int) -> None:
 
 
 def test_requests_are_kept_within_bounds() -> None:
-    """What a service sends for one request is counted, and kept as far as its bytes go; the next
-    script keeps again.
+    """The requests of a service for one of ours are counted, and kept as far as its bytes go; the
+    next script keeps again.
     """
     upstream = ScriptedUpstream(UpstreamConfig("deposits", (), ()))
     upstream.script(UpstreamFailure(503))

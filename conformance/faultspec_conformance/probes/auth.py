@@ -74,8 +74,8 @@ def _protected_operations(session: HttpSession) -> list[ServiceOperation]:
 def _choose_operations(
     session: HttpSession, clause: str
 ) -> tuple[list[ServiceOperation], list[Outcome]]:
-    """Return the protected operations that are asked one by one; and how many are not, or that
-    there are none.
+    """Return the protected operations that are asked one by one, and the outcome about those that
+    are left out, or missing.
     """
     operations = _protected_operations(session)
     most = max(_OPERATIONS, int(session.driver.limits.requests * _SHARE))

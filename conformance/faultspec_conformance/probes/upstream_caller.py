@@ -9,7 +9,6 @@ from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.fixtures import renew_references
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation
-from faultspec_conformance.session.observations import Note
 from faultspec_conformance.session.parameters import written_path_values
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import place_path
@@ -111,10 +110,7 @@ class UpstreamCaller:
             canaries=tuple(self.upstream.canaries()) if fails else (),
         )
         self.upstream.script(failure, times, wait)
-        try:
-            answer = self._call(spec)
-        finally:
-            self._note_dropped()
+        answer = self._call(spec)
         requests = list(self.upstream.calls)
         if len(requests) == 1 and failure.answer not in STALLING:
             # What the call took besides the upstream's own time, for it was not retried.
@@ -131,12 +127,3 @@ class UpstreamCaller:
         if pause is not None and not self.upstream.calls and self.session.driver.pause(pause):
             answer = self.session.call(spec)  # earlier requests used up the limit
         return answer
-
-    def _note_dropped(self) -> None:
-        if self.upstream.dropped:
-            note = (
-                f"{self.upstream.config.name}: for one request the service sent "
-                f"{self.upstream.dropped:,} more than the {len(self.upstream.calls):,} that are "
-                "judged"
-            )
-            self.session.observations.add([Note(note)])

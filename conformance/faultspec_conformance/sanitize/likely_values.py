@@ -26,7 +26,7 @@ class _Index:
     short: frozenset[int]
 
 
-def likely_values(layers: tuple[FoldedLayer, ...], values: tuple[str, ...]) -> Iterator[int]:
+def select_likely(layers: tuple[FoldedLayer, ...], values: tuple[str, ...]) -> Iterator[int]:
     """Yield, in order, the numbers of the values that may occur in a layer, whole or cut."""
     index = _index(values)
     found = set(index.short)

@@ -27,7 +27,7 @@ from faultspec_conformance.sanitize.encodings import (
     find_value,
     unescape_layers,
 )
-from faultspec_conformance.sanitize.likely_values import likely_values
+from faultspec_conformance.sanitize.likely_values import select_likely
 
 #: Response headers that hold credentials.
 _COOKIES = frozenset({"set-cookie", "set-cookie2"})
@@ -128,7 +128,7 @@ class Masking:
             return MASK
         layers = _layers_of(text) if len(text) <= _SENTENCE else unescape_layers(text)
         found = [(start, -end, MASK) for start, end in find_unread(layers)]
-        for number in likely_values(layers, tuple(secret for secret, _ in self.secrets)):
+        for number in select_likely(layers, tuple(secret for secret, _ in self.secrets)):
             secret, word = self.secrets[number]
             places = (
                 *find_value(layers, secret),

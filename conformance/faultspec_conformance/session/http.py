@@ -281,6 +281,11 @@ class HttpSession(Session):
         if spec.wait_when_limited and observation.status == 429:
             observation = self._wait_out(asked, observation, may_disconnect)
         self._check_calls(asked, observation, before)
+        for name, upstream in self.upstreams.items():
+            if upstream.dropped:
+                more, kept = upstream.dropped, len(upstream.calls)
+                note = f"{name}: for one request the service sent {more:,} more than the {kept:,} "
+                self.observations.add([Note(f"{note}that are judged")])
         return observation
 
     def _send_again(self, asked: Exchange, may_disconnect: bool) -> Observation:

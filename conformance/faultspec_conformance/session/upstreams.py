@@ -68,8 +68,8 @@ class UpstreamRequest:
     behaviour: Behaviour
 
 
-#: Requests of one script that are kept: far more than any policy allows; and their bytes: enough for
-#: a call with the longest body that is kept for each request of a run.
+#: Requests of one script that are kept: far more than any policy allows; and their bytes: enough
+#: for a call with the longest body that is kept for each request of a run.
 _MOST_CALLS, _MOST_BYTES = 2_000, 32 * 1024 * 1024
 
 
