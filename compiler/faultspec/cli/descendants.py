@@ -10,25 +10,25 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 #: `PR_SET_CHILD_SUBREAPER` of Linux.
 _ADOPT_ORPHANS = 36
 
-#: Seconds for processes to end by themselves after SIGTERM, and to be gone after SIGKILL.
+#: Seconds for processes to end by themselves after SIGTERM, and until all are gone.
 _GRACE = 0.5
-_LAST = 2.0
+_MOST = 2.5
 
 #: Seconds between two looks.
 _PAUSE = 0.01
 
 
 @contextmanager
-def descendants_ended() -> Iterator[None]:
+def descendants_ended(seconds_left: Callable[[], float]) -> Iterator[None]:
     """End with the block whatever the children of the block left behind. Children that were there
-    before stay.
+    before stay. ``seconds_left``: how long that may take, asked at the end.
     """
     earlier = child_processes()
     adopting = _adopt_orphans(True)
@@ -36,17 +36,19 @@ def descendants_ended() -> Iterator[None]:
         yield
     finally:
         if adopting:
-            end_children(but=earlier)
+            end_children(but=earlier, seconds=seconds_left())
             _adopt_orphans(False)
 
 
-def end_children(*, but: frozenset[int], grace: float = _GRACE) -> None:
-    """End the children of this process, and what they leave to it. ``grace``: seconds after
-    SIGTERM.
+def end_children(*, but: frozenset[int], seconds: float, grace: float = _GRACE) -> None:
+    """End the children of this process, and what they leave to it. ``seconds``: until all are gone;
+    ``grace``: until those that ignore SIGTERM are killed, at most half of them.
     """
     began = time.monotonic()
+    seconds = min(seconds, _MOST)
+    grace = min(grace, seconds / 2)
     asked: set[int] = set()
-    while (left := child_processes() - but) and time.monotonic() < began + grace + _LAST:
+    while (left := child_processes() - but) and time.monotonic() < began + seconds:
         late = time.monotonic() >= began + grace
         for child in left if late else left - asked:
             with suppress(ProcessLookupError, PermissionError):

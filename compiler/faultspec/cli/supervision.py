@@ -8,6 +8,7 @@ A signal interrupts the run, which then reports. A second one ends it at once.
 """
 
 import ctypes
+import math
 import os
 import select
 import signal
@@ -24,8 +25,11 @@ import click
 from faultspec.cli.descendants import child_processes, descendants_ended, end_children
 from faultspec.cli.interruption import INTERRUPTED, SAME, SIGNALS, handle_signals
 
-#: Seconds beyond its limit after which a run is ended.
-_BEYOND = 1.7
+#: Seconds beyond its limit after which a run is ended, and after which nothing is left of it.
+_BEYOND, _OVER = 1.7, 2.0
+
+#: The fewest seconds for ending what a run leaves behind: a few looks at the list of processes.
+_LEAST = 0.2
 
 #: Seconds for writing the reports, once there is a result. Large ones take some on a busy machine.
 _REPORTS = 10.0
@@ -72,11 +76,12 @@ def supervise(work: Work, report_loss: ReportLoss, *, isolated: bool) -> int:
         kept = _KeptTexts(one, other)
         if not isolated or not hasattr(os, "fork"):
             return _do(work, report_loss, lambda event, number: None, kept)
-        with descendants_ended():
-            return _supervise(work, report_loss, kept)
+        clock = _Clock()
+        with descendants_ended(clock.seconds_left):
+            return _supervise(work, report_loss, kept, clock)
 
 
-def _supervise(work: Work, report_loss: ReportLoss, kept: "_KeptTexts") -> int:
+def _supervise(work: Work, report_loss: ReportLoss, kept: "_KeptTexts", clock: "_Clock") -> int:
     """Do the work in a process of its own."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -95,7 +100,7 @@ def _supervise(work: Work, report_loss: ReportLoss, kept: "_KeptTexts") -> int:
     os.close(writer)
     with suppress(OSError):
         os.setpgid(child, child)
-    supervisor = _Supervisor(child, reader)
+    supervisor = _Supervisor(child, reader, clock)
     supervisor.catch_signals()
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return supervisor.wait(lambda reason: report_loss(reason, kept.texts()))
@@ -170,10 +175,21 @@ def _run_child(work: Work, report_loss: ReportLoss, writer: int, kept: _KeptText
         os._exit(code)
 
 
+class _Clock:
+    """When nothing may be left of a run. ``limit``: its limit of seconds; None if it has none."""
+
+    limit: float | None = None
+
+    def seconds_left(self) -> float:
+        """How long ending what is left may take."""
+        return max(_LEAST, (self.limit or math.inf) + _OVER - time.monotonic())
+
+
 class _Supervisor:
     """Waits for the process of a run, passes signals on, and ends it if it is late."""
 
-    def __init__(self, child: int, reader: int) -> None:
+    def __init__(self, child: int, reader: int, clock: _Clock) -> None:
+        self._clock = clock
         self._child = child
         self._earlier = child_processes() - {child}
         self._reader = reader
@@ -196,6 +212,8 @@ class _Supervisor:
         if os.WIFEXITED(status):
             return os.WEXITSTATUS(status)
         self._end_service()
+        # They may keep the machine busy, and the report waits for it.
+        end_children(but=self._earlier, seconds=_LEAST, grace=0)
         if self._late:
             reason = _LATE if self._interrupted is None else INTERRUPTION
         else:
@@ -214,7 +232,8 @@ class _Supervisor:
         for line in text.splitlines():
             event, _, number = line.partition(" ")
             if event == "deadline":
-                deadline = time.monotonic() + float(number) + _BEYOND
+                self._clock.limit = time.monotonic() + float(number)
+                deadline = self._clock.limit + _BEYOND
                 self._deadline = deadline if self._interrupted is None else self._deadline
             elif event == "report":
                 self._deadline = time.monotonic() + _REPORTS
@@ -233,7 +252,7 @@ class _Supervisor:
         elif now - self._interrupted > SAME:
             self._end()
             self._end_service()
-            end_children(but=self._earlier, grace=0)
+            end_children(but=self._earlier, seconds=self._clock.seconds_left(), grace=0)
             os._exit(INTERRUPTED)
 
     def _end(self) -> None:
