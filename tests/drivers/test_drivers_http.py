@@ -133,6 +133,23 @@ def test_a_header_that_would_end_its_line_is_not_sent(method: str, field: tuple[
     assert not any(seen)
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(("fields", "kind"), [(900, Response), (1_100, NoAnswer)])
+def test_an_answer_with_too_many_header_fields_is_not_kept(
+    method: str, fields: int, kind: type[Response | NoAnswer]
+) -> None:
+    """A run keeps its answers, so their fields are counted."""
+    head = b"".join(b"%x:\r\n" % number for number in range(fields))
+    with (
+        answering(b"HTTP/1.1 204 No Content\r\n%b\r\n" % head) as (base, _),
+        HttpDriver(base, Limits()) as driver,
+    ):
+        answer = driver.send(Request(method, "/"))
+    assert isinstance(answer, kind)
+    if isinstance(answer, NoAnswer):
+        assert answer.reason == "the answer has more than 1,000 header fields"
+
+
 @pytest.mark.parametrize(
     ("target", "line"),
     [("/a b?c=d e#f", b"HEAD /a%20b?c=d%20e HTTP/1.1"), ("/%zz?", b"HEAD /%zz? HTTP/1.1")],

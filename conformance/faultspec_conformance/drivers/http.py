@@ -50,6 +50,11 @@ _ENDLESS = frozenset(
     }
 )
 
+#: Header fields of an answer. A run keeps its answers, and each field takes 160 bytes and its text;
+#: most servers and proxies allow a hundred.
+_MOST_FIELDS = 1_000
+_TOO_MANY_FIELDS = f"the answer has more than {_MOST_FIELDS:,} header fields"
+
 #: Seconds for which a stream of events is read. One that is made to fail does so soon.
 _STREAM = 5.0
 
@@ -235,6 +240,9 @@ class HttpDriver(Driver):
         headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers.raw
         )
+        if len(headers) > _MOST_FIELDS:
+            answer.close()
+            return NoAnswer(request, "garbled", _TOO_MANY_FIELDS)
         limit, received = self.body_limit, bytearray()
         try:
             chunks = _read_body(answer, lambda: self._clock() > deadline)
@@ -303,6 +311,8 @@ class HttpDriver(Driver):
             reason = "the answer is not an HTTP answer"
             return NoAnswer(request, "garbled" if raw else "closed", reason)
         status, headers, body = answer
+        if len(headers) > _MOST_FIELDS:
+            return NoAnswer(request, "garbled", _TOO_MANY_FIELDS)
         return Response(status, headers, body, self._clock() - began)
 
 
