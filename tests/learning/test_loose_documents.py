@@ -119,7 +119,7 @@ def test_a_precise_schema_is_kept() -> None:
     post = described["paths"]["/books"]["post"]["responses"]
     post["409"] = {"description": "d", "content": {"application/json": {"schema": other}}}
     seen = [ErrorAnswer("GET /books/{id}", 404, "application/json", flat(404, "no_book", "m"))]
-    found = document_errors(read(described), group_shapes(seen), coded=True)["paths"]
+    found = document_errors(read(described), group_shapes(seen), place="/code")["paths"]
     content = found["/books/{id}"]["get"]["responses"]["404"]["content"]["application/json"]
     assert content["schema"] == precise
     assert content["examples"] == {"observed1": {"value": flat(404, "no_book", "m")}}

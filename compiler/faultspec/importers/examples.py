@@ -134,14 +134,15 @@ def _status(slots: dict[str, Any], code: Data) -> Data:
 
 def _decided_slots(body: CodedBody, code: Data) -> Data:
     """The values of the slots that the code decides, so that an example need not give them."""
-    boundary, retriable = code.get("boundary"), code.get("retriable")
+    boundary, retriable = code.get("boundary"), code.get("retriable", False)
+    flag = {} if retriable == "caller" else {"retriable": retriable is True}
     return {
         **{slot: terms[0] for slot, terms in code.get("facts", {}).items()},
         "code": body.wire,
         "summary": code["summary"],
         "boundary": boundary[0] if isinstance(boundary, list) else boundary,
         "domain": code.get("domain"),
-        "retriable": retriable if isinstance(retriable, bool) else False,
+        **flag,
     }
 
 

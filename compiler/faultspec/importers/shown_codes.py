@@ -15,6 +15,7 @@ from faultspec.importers.bodies import (
 )
 from faultspec.importers.code_member import CODE_NAMES, rank_of_name
 from faultspec.importers.families import with_code
+from faultspec.importers.pictures import MESSAGES
 from faultspec.importers.status_codes import Use
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.pointers import child, steps, value_at
@@ -125,9 +126,15 @@ def _places(schema: object, pointer: str = "", depth: int = _DEEPEST) -> Iterato
 
 
 def _listed_places(schema: Json) -> Iterator[str]:
-    """The members of items that may hold a code, in a body that says nothing beside its list."""
+    """The members of items that may hold a code, in a body that says beside its list neither what
+    went wrong nor which error it is: an id or a time says neither.
+    """
     members = mapping(schema.get("properties"))
-    if any(mapping(member).get("type") == "string" for member in members.values()):
+    if any(
+        mapping(member).get("type") == "string"
+        and (name in MESSAGES or rank_of_name(name) < len(CODE_NAMES))
+        for name, member in members.items()
+    ):
         return
     for name, member in members.items():
         if mapping(member).get("type") == "array":

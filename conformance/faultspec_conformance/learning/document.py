@@ -1,20 +1,27 @@
 """An OpenAPI document that has the observed errors of its service as examples."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, count, islice
 from typing import Any
 
 from faultspec.importers.code_member import CODE_NAMES, rank_of_name
 from faultspec.openapi.nodes import Json, includes_json, is_json, mapping
+from faultspec.openapi.pointers import steps
 from faultspec.openapi.reader import METHODS, resolve
 from faultspec.openapi.service import Description
 from faultspec.runtime.codecs import media_essence
 from faultspec.targets.model import phrase
 from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
-from faultspec_conformance.learning.loose_schemas import is_loose, is_looser
+from faultspec_conformance.learning.loose_schemas import (
+    is_described,
+    is_loose,
+    is_looser,
+    is_required,
+)
+from faultspec_conformance.learning.seen_codes import OF_ANY, OF_ANY_LEARNED, read_seen_codes
 
 #: The path and the operationId of the answers whose operation no document describes.
 _ELSEWHERE, ELSEWHERE_ID = "/{elsewhere}", "elsewhere"
@@ -29,14 +36,35 @@ _SCHEMAS = "#/components/schemas/"
 _EXAMPLES = 5
 
 
+@dataclass(frozen=True, slots=True)
+class _CodedShape:
+    """A shape whose bodies name their codes at a ``place``. ``schema``: that of its responses.
+    ``own``: the documented schemas that describe it.
+    """
+
+    shape: BodyShape
+    place: str
+    schema: object
+    own: Sequence[object]
+
+    def is_vague(self, document: Json, response: object) -> bool:
+        """Whether a response could be of the shape, and does not tell which codes it has."""
+        content = mapping(resolve(document, response).get("content"))
+        read = [node for key, node in content.items() if is_json(key) or includes_json(key)]
+        is_own = bool(read) and all(mapping(node).get("schema") in self.own for node in read)
+        return is_own or _is_loose_as(document, response, self.shape.answers[0])
+
+
 def document_errors(
-    description: Description, shapes: Sequence[BodyShape], *, coded: bool = False
+    description: Description, shapes: Sequence[BodyShape], *, place: str | None = None
 ) -> Json:
     """The document with each observed error as an example of its response. A response that is
     missing, or whose schema is loose, gets the inferred schema.
 
-    A loose response without an observed answer gets the schema of the most common shape. If that is
-    ``coded``, by a member that names codes, the response is left out: nobody knows its code.
+    ``place``: where the bodies of the most common shape name their codes; None if the status
+    decides. A loose response without an observed answer gets the schema of that shape. If bodies
+    name codes, it gets the codes that others had under its status, and is left out if none had any:
+    nobody knows its code.
     """
     document: dict[str, Any] = deepcopy(dict(description.document))
     document.setdefault("openapi", "3.1.0")
@@ -44,16 +72,25 @@ def document_errors(
     info.setdefault("title", "Service")
     paths = document["paths"] = dict(mapping(document.get("paths")))
     names = _add_schemas(document, shapes)
-    for shape, name in zip(shapes, names, strict=True):
+    for index, (shape, name) in enumerate(zip(shapes, names, strict=True)):
         loose = _loose_schemas(document, description.base, shape)
+        schema: object = {"$ref": f"{_SCHEMAS}{name}"}
+        if index == 0 and place is not None:
+            own = _own_schemas(document, description.base, shape)
+            loose += own
+            schema = next(
+                (each for each in own if is_required(document, each, steps(place))), schema
+            )
+            coded = _CodedShape(shape, place, schema, own)
+            _settle_coded(document, description, coded)
         for answer in shape.answers:
             operation = _operation(paths, description.base, answer)
             media = _add_media(document, operation, answer)
             if not media.get("schema") or media["schema"] in loose:
-                media["schema"] = {"$ref": f"{_SCHEMAS}{name}"}
+                media["schema"] = schema
             _add_example(media, answer)
-    if shapes:
-        _settle_unobserved(document, shapes[0], None if coded else names[0])
+    if shapes and place is None:
+        _settle_unobserved(document, shapes[0], names[0])
     return document
 
 
@@ -105,6 +142,28 @@ def _find_media_type(content: Json, media_type: str) -> str:
     return next((key for key in content if media_essence(key) == media_type), media_type)
 
 
+def _operations(document: Json, base: str = "") -> Iterator[tuple[set[str], dict[str, Any]]]:
+    """The operations of a document, each with the names that answers may have for it."""
+    for path, item in mapping(document["paths"]).items():
+        for method, operation in mapping(item).items():
+            if method.upper() in METHODS and isinstance(operation, dict):
+                yield {f"{method.upper()} {each}" for each in (path, base + path)}, operation
+
+
+def _own_schemas(document: Json, base: str, shape: BodyShape) -> list[object]:
+    """The documented schemas of a shape's answers that describe all of them."""
+    found: list[object] = []
+    for answer in shape.answers:
+        operation = _find_operation(mapping(document["paths"]), base, answer)
+        content = mapping(_find_response(document, operation or {}, answer.status).get("content"))
+        schema = mapping(content.get(_find_media_type(content, answer.media_type))).get("schema")
+        if schema not in found and all(
+            is_described(document, schema, each.body) for each in shape.answers
+        ):
+            found.append(schema)
+    return found
+
+
 def _loose_schemas(document: Json, base: str, shape: BodyShape) -> list[object]:
     """The documented schemas of a shape's answers that do not describe all of them."""
     found: list[object] = []
@@ -149,25 +208,42 @@ def _add_example(media: dict[str, Any], answer: ErrorAnswer) -> None:
         shown[f"{prefix}{len(own) + 1}"] = {"value": body}
 
 
-def _settle_unobserved(document: Json, shape: BodyShape, name: str | None) -> None:
-    """Give loose responses without an observed answer the schema called so, or leave them out."""
+def _settle_unobserved(document: Json, shape: BodyShape, name: str) -> None:
+    """Give loose responses without an observed answer the schema called so."""
     usual = shape.answers[0]
-    for item in mapping(document["paths"]).values():
-        for method, operation in mapping(item).items():
-            if method.upper() not in METHODS or not isinstance(operation, dict):
-                continue
-            responses = operation["responses"] = dict(mapping(operation.get("responses")))
-            for status, response in [*responses.items()]:
-                if status[:1] in "123" or not _is_loose_as(document, response, usual):
-                    continue
-                if name is None:
-                    del responses[status]
-                    continue
+    for _, operation in _operations(document):
+        responses = operation["responses"] = dict(mapping(operation.get("responses")))
+        for status, response in [*responses.items()]:
+            if status[:1] not in "123" and _is_loose_as(document, response, usual):
                 media = {"schema": {"$ref": f"{_SCHEMAS}{name}"}}
                 responses[status] = {
                     **resolve(document, response),
                     "content": {usual.media_type: media},
                 }
+
+
+def _settle_coded(document: Json, description: Description, coded: _CodedShape) -> None:
+    """Give responses that could be of the shape the codes that were seen under their status, and
+    leave out those of which nobody knows the code.
+    """
+    seen = read_seen_codes(coded.shape, coded.place)
+    of_any = OF_ANY_LEARNED if description.learned else OF_ANY
+    for names, operation in _operations(document, description.base):
+        answered = {status for name, status in coded.shape.places if name in names}
+        responses = operation["responses"] = dict(mapping(operation.get("responses")))
+        listed = {status for status in responses if status[:1] not in "123"}
+        vague = [status for status in listed if coded.is_vague(document, responses[status])]
+        kept = {status: responses.pop(status) for status in sorted(vague)}
+        able = {int(status) for status in vague if status.isdecimal()}
+        if answered or vague:
+            able |= {status for status in of_any if str(status) not in listed}
+        for status in sorted(able):
+            for code in seen.get(status, ()):
+                if code.is_general or (str(status) in kept and status not in answered):
+                    responses.setdefault(str(status), kept.get(str(status), {}))
+                    media = _add_media(document, operation, code.answer)
+                    media["schema"] = coded.schema
+                    _add_example(media, code.answer)
 
 
 def _is_loose_as(document: Json, response: object, usual: ErrorAnswer) -> bool:

@@ -12,6 +12,8 @@ from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.service import Description
+from faultspec.runtime.nodes import slot_places
+from faultspec.runtime.shape import compile_shape
 from faultspec_conformance.learning.answers import (
     BodyShape,
     ErrorAnswer,
@@ -55,9 +57,8 @@ def draft_taxonomy(
             "service answer JSON, or write the taxonomy: `faultspec init`",
         )
     shapes = [with_fixed_values(with_constants(shape)) for shape in shapes]
-    document = document_errors(
-        _without_refused(description), shapes, coded=bool(shapes) and _names_codes(shapes[0])
-    )
+    place = _code_place(shapes[0]) if shapes else None
+    document = document_errors(_without_refused(description), shapes, place=place)
     imported = read_openapi(document, observed=True)
     operations = {
         name: operation
@@ -89,16 +90,17 @@ def draft_taxonomy(
     return drafted._replace(decisions=(*in_band, *guessed, *added, *drafted.decisions))
 
 
-def _names_codes(shape: BodyShape) -> bool:
-    """Whether a member of the bodies names the code, and not the status alone."""
+def _code_place(shape: BodyShape) -> str | None:
+    """Where the bodies name their codes; None if they do not, and the status decides."""
     try:
         imported = read_openapi(document_shape(shape, "Service"), observed=True)
     except NotImportable:
-        return False
-    return any(
-        mapping(mapping(envelope.get("fields")).get("code")).get("places") != ["status"]
-        for envelope in imported.data["envelopes"].values()
-    )
+        return None
+    for envelope in imported.data["envelopes"].values():
+        drawn = slot_places(compile_shape(envelope["shape"]))
+        if "code" in drawn:
+            return drawn["code"][0].path
+    return None
 
 
 def _without_refused(description: Description) -> Description:

@@ -1,6 +1,6 @@
 """Documented schemas of errors that leave open what the answers of their service show."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from faultspec.importers.families import join_all_of
 from faultspec.openapi.nodes import Json, mapping
@@ -18,9 +18,25 @@ def is_loose(document: Json, schema: object, body: object) -> bool:
     return not (_is_precise(document, schema) or _names_members(document, schema, body))
 
 
+def is_described(document: Json, schema: object, body: object) -> bool:
+    """Whether a schema names each member of a body, and lists no values."""
+    return _names_members(document, schema, body) and not _is_precise(document, schema)
+
+
 def is_looser(document: Json, schema: object, body: object) -> bool:
     """Whether a schema is loose, and a body without some of its members could fit it."""
     return is_loose(document, schema, body) and _is_part(document, schema, body)
+
+
+def is_required(document: Json, schema: object, steps: Sequence[str]) -> bool:
+    """Whether bodies of a schema always have a value at these steps; a list has a first item."""
+    if not steps:
+        return True
+    found = _read(document, schema)
+    if "items" in found:
+        return is_required(document, found["items"], steps[1:])
+    member = mapping(found.get("properties")).get(steps[0])
+    return steps[0] in found.get("required", ()) and is_required(document, member, steps[1:])
 
 
 def _is_precise(document: Json, schema: object, levels: int = _DEEPEST) -> bool:
