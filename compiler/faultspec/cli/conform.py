@@ -436,7 +436,7 @@ def configure_url(
         secret_of,
     )
 
-    fields = tuple(map(_parse_header, headers))
+    fields = tuple(map(parse_header, headers))
     hidden = tuple((secret_of(name, value), name_variable(name)) for name, value in fields)
     caller = Identity("caller", fields, secrets=hidden)
     for path in paths:
@@ -459,7 +459,8 @@ def _look(config: "ServiceConfig", options: "RunOptions") -> "Report | Unreachab
     return look(config, options)
 
 
-def _parse_header(header: str) -> tuple[str, str]:
+def parse_header(header: str) -> tuple[str, str]:
+    """The name and the value of a header on the command line. Raises BadParameter."""
     name, colon, value = header.partition(":")
     is_name = re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name.strip())
     if not colon or not is_name or re.search(r"[\r\n\0]", value):

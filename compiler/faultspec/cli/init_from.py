@@ -1,6 +1,7 @@
 """``faultspec init --from``: draft a taxonomy, a conformance file and a project file."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from faultspec.exchange.model import Exchange
     from faultspec.openapi.service import Description
     from faultspec_conformance.learning.answers import ErrorAnswer
+    from faultspec_conformance.run.draft import DraftedCaller
 
 _PROJECT = """\
 # yaml-language-server: $schema=project.schema.json
@@ -29,6 +31,10 @@ conformance: {conformance}
 
 #: The seed of every draft: the same service gives the same one.
 _SEED = 1
+
+#: Characters of a variable that may be the caller's credentials. Shorter ones are like others by
+#: chance: `1`, `true`, `en`.
+_SHORTEST = 8
 
 
 class _Source(NamedTuple):
@@ -101,6 +107,7 @@ def draft_from(
         http=address.text,
         openapi=found.openapi,
         taxonomy_path=target.name,
+        caller=name_caller(caller.headers) if is_url and caller.headers else None,
     )
     contents = {
         target: text,
@@ -113,6 +120,28 @@ def draft_from(
     for note in notes if is_url else ():
         click.echo(f"note: {note}", err=True)
     return _write_all(contents)
+
+
+def name_caller(headers: Sequence[str]) -> "DraftedCaller":
+    """The caller of a command with variables in place of its secrets: those of the environment
+    that have them, else those by which reports show them.
+    """
+    from faultspec.cli.conform import parse_header
+    from faultspec_conformance.config import name_variable, secret_of
+    from faultspec_conformance.run.draft import DraftedCaller
+
+    known = {
+        value: f"${{{name}}}"
+        for name, value in sorted(os.environ.items())
+        if len(value) >= _SHORTEST and re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)
+    }
+    found: list[tuple[str, str]] = []
+    is_set = True
+    for name, value in map(parse_header, headers):
+        secret = secret_of(name, value)
+        is_set &= secret in known
+        found.append((name, value.removesuffix(secret) + known.get(secret, name_variable(name))))
+    return DraftedCaller(tuple(found), is_set=is_set)
 
 
 def _explore(url: str, caller: SourceRequest) -> _Source | None:

@@ -3,7 +3,8 @@
 What can be inferred is written. Comments name what is missing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from faultspec.diagnostics.formats.escaping import escape_line
@@ -18,6 +19,17 @@ from faultspec_conformance.run.draft_resources import (
     select_resources,
 )
 from faultspec_conformance.session.resources import path_of
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedCaller:
+    """The caller by whose answers a service is drafted. ``headers``: with variables in place of
+    secrets. ``is_set``: the environment has those variables.
+    """
+
+    headers: tuple[tuple[str, str], ...]
+    is_set: bool
+
 
 #: Generated requests of a sweep by default.
 _SWEPT = 300
@@ -38,9 +50,11 @@ def draft(
     http: str,
     openapi: str | None,
     taxonomy_path: str,
+    caller: DraftedCaller | None = None,
 ) -> str:
     """The text of the file. It has no mistakes once its variables are set. ``openapi``: the place
-    of the document; None if it is where services commonly publish it, or there is none.
+    of the document; None if it is where services commonly publish it, or there is none. With a
+    ``caller``, a caller of another tenant is a comment.
     """
     source = "its answers" if description.learned else "its OpenAPI document"
     place = "" if openapi is None else f", openapi: {quote_scalar(openapi)}"
@@ -54,7 +68,7 @@ def draft(
         f"target: {{http: {quote_scalar(http)}{place}}}",
         *_paths(description),
         "",
-        *_identities(description),
+        *_identities(description, caller),
         "",
         *draft_resources(description, taxonomy),
         "",
@@ -107,10 +121,10 @@ def _limits(description: Description) -> str:
     return f"{{requests: {requests}, seconds: {max(120, requests // _SLOW)}, writes: false}}"
 
 
-def _identities(description: Description) -> Iterator[str]:
+def _identities(description: Description, caller: DraftedCaller | None) -> Iterator[str]:
     # A header is preferred: addresses with credentials are in logs.
     schemes = sorted(description.schemes, key=lambda scheme: scheme.where != "header")
-    if not schemes:
+    if not schemes and caller is None:
         yield (
             "# The document declares no credentials. With two callers of different tenants, "
             "concealment is tested:"
@@ -119,7 +133,7 @@ def _identities(description: Description) -> Iterator[str]:
         yield '#   first: {tenant: a, headers: {Authorization: "Bearer ${FIRST_TOKEN}"}}'
         yield '#   second: {tenant: b, headers: {Authorization: "Bearer ${SECOND_TOKEN}"}}'
         return
-    login = find_login(description)
+    login = find_login(description) if schemes and schemes[0].kind != "basic" else None
     yield (
         "# The most ordinary caller comes first. `tenant`: the real id of the tenant, which no "
         "answer may contain."
@@ -127,23 +141,46 @@ def _identities(description: Description) -> Iterator[str]:
     if login is not None:
         yield f"# Each caller logs in by POST {login.path}; `save` is the place of the token."
     yield "identities:"
-    for name, tenant in (("first", "a"), ("second", "b")):
-        yield from _identity(schemes[0], login, name, tenant)
-    yield (
-        f"  # reader: {{tenant: a, scopes: [read], {_credential(schemes[0], 'reader')}}}   "
-        "# a caller with fewer scopes; for roles,"
-    )
-    yield "  # write the operations of another role: `forbidden: [POST /path, DELETE *]`"
+    if caller is not None and (login is None or caller.is_set):
+        yield f"  first: {{tenant: a, {_write_headers(caller.headers)}}}"
+    else:
+        yield from _identity(schemes[0], login, "first", "a")
+    second = [*_identity(schemes[0], login, "second", "b")] if schemes else []
+    if caller is None:
+        yield from second
+    else:
+        headers = [(name, _rename_variables(value)) for name, value in caller.headers]
+        second = second or [f"  second: {{tenant: b, {_write_headers(headers)}}}"]
+        yield "  # with a caller of another tenant, concealment is tested:"
+        yield from (f"  # {line.removeprefix('  ')}" for line in second)
+    if schemes:
+        yield (
+            f"  # reader: {{tenant: a, scopes: [read], {_credential(schemes[0], 'reader')}}}   "
+            "# a caller with fewer scopes; for roles,"
+        )
+        yield "  # write the operations of another role: `forbidden: [POST /path, DELETE *]`"
+
+
+def _write_headers(headers: Iterable[tuple[str, str]]) -> str:
+    """The key of an identity for headers."""
+    shown = (f"{quote_scalar(name)}: {quote_scalar(value)}" for name, value in headers)
+    return f"headers: {{{', '.join(shown)}}}"
+
+
+def _rename_variables(value: str) -> str:
+    """The value of a header with the variables of a second caller."""
+    return value.replace("${", "${SECOND_")
 
 
 def _identity(scheme: Scheme, login: DraftedLogin | None, name: str, tenant: str) -> Iterator[str]:
-    if login is None or scheme.kind == "basic":
+    if login is None:
         yield f"  {name}: {{tenant: {tenant}, {_credential(scheme, name)}}}"
         return
+    cookie = scheme.name if scheme.where == "cookie" else None
     yield f"  {name}:"
     yield f"    tenant: {tenant}"
     yield f"    {_carry(scheme, '${token}')}"
-    yield f"    login: {login.line(name)}"
+    yield f"    login: {login.line(name, cookie)}"
 
 
 def _credential(scheme: Scheme, name: str) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.service import Description, ServiceOperation
+from faultspec_conformance.run.draft_resources import quote_scalar
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.resources import FORM
 
@@ -46,16 +47,19 @@ _FLOWS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 class DraftedLogin:
     """A login request. ``body``: its members, with `{NAME}` in place of the name of the identity.
 
-    ``form``: it is sent as a form. ``token``: a pointer to the token in the answer.
+    ``form``: it is sent as a form. ``token``: a pointer to the token in the answer; None if a
+    cookie has it.
     """
 
     path: str
     body: Mapping[str, object]
     form: bool
-    token: str
+    token: str | None
 
-    def line(self, identity: str) -> str:
-        """The value of `login` for an identity."""
+    def line(self, identity: str, cookie: str | None) -> str:
+        """The value of `login` for an identity. ``cookie``: the name of the one that requests
+        carry, and that has the token unless the body of the answer does.
+        """
         name = identity.upper()
         body = {
             key: value.replace("{NAME}", name) if isinstance(value, str) else value
@@ -65,7 +69,9 @@ class DraftedLogin:
         if self.form:
             request += f", headers: {{Content-Type: {FORM}}}"
         sent = f"body: {json.dumps(body, ensure_ascii=False)}"
-        return f"{{{request}, {sent}, save: {{token: {self.token}}}}}"
+        is_cookie = self.token is None and cookie is not None
+        place = quote_scalar(f"cookie {cookie}") if is_cookie else self.token or _USUAL
+        return f"{{{request}, {sent}, save: {{token: {place}}}}}"
 
 
 def find_login(description: Description) -> DraftedLogin | None:
@@ -136,11 +142,11 @@ def _variable(member: str) -> str:
     return "${{NAME}_" + name + "}"
 
 
-def _token_place(description: Description, operation: ServiceOperation | None) -> str:
+def _token_place(description: Description, operation: ServiceOperation | None) -> str | None:
     """The pointer to the token in the documented answer: in the body, or in one of its members."""
     success = operation.success if operation is not None else None
     if success is None or success.schema is None:
-        return _USUAL
+        return None
     properties = _properties(description, success.schema)
     direct = _member(properties, _TOKENS)
     if direct is not None:
@@ -149,7 +155,7 @@ def _token_place(description: Description, operation: ServiceOperation | None) -
         inner = _member(_properties(description, schema), _TOKENS)
         if inner is not None:
             return f"/{name}/{inner}"
-    return _USUAL
+    return None
 
 
 def _properties(description: Description, schema: object) -> Mapping[str, object]:
