@@ -1,4 +1,4 @@
-"""What a run leaves behind is ended, within its time."""
+"""The processes that a run leaves behind are ended, within its time."""
 
 import os
 import signal
@@ -12,13 +12,13 @@ from faultspec.cli.descendants import child_processes, end_children
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
 
-#: Ignores SIGTERM.
+#: A program that ignores SIGTERM.
 _STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True)"
 
 
 @pytest.mark.parametrize("seconds", [0.4, 2.0])
 def test_children_are_ended_within_the_seconds(seconds: float) -> None:
-    """A child that ignores SIGTERM is killed after half of the seconds, and those of before stay."""
+    """A child that ignores SIGTERM is killed in time, and the children of before stay."""
     before = child_processes()
     command = [sys.executable, "-c", f"{_STUBBORN}; time.sleep(60)"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
