@@ -219,10 +219,13 @@ class LeftProcess:
 def find_left(leader: int, mark: str) -> tuple[LeftProcess, ...]:
     """The running processes of the session that a process began, and those with a variable
     ``mark`` of their environment, whatever session they have begun, as Linux lists them. Elsewhere
-    none.
+    none. Some may be missing if there are so many that it takes too long.
     """
     found = []
+    until = time.monotonic() + _LAST
     for entry in Path("/proc").glob("[0-9]*/stat"):
+        if time.monotonic() > until:
+            break
         with suppress(OSError, ValueError, IndexError):
             # proc(5): the name stands in parentheses; state, parent, group and session follow it.
             head, _, tail = entry.read_text().rpartition(")")
