@@ -1,6 +1,6 @@
 """Unknown routes and wrong methods, which frameworks and gateways answer by themselves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from faultspec.exchange.finding import Level
 from faultspec.openapi.service import ServiceOperation
@@ -8,6 +8,7 @@ from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes import correlation
 from faultspec_conformance.probes.refusals import check_refusal
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.endings import ends_session
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
 from faultspec_conformance.session.observations import ProbeResult, attempt
@@ -142,11 +143,14 @@ def wrong_methods(session: HttpSession) -> Iterator[ProbeResult]:
     if not paths:
         yield not_exercised(_METHOD, "neither a document nor a configured call names a path")
         return
-    path, declared = paths[0], session.inventory.methods(paths[0])
     # First the methods of other paths: a service that knows a method has more ways to get this
     # wrong.
     elsewhere = {operation.method for operation in session.inventory.operations}
     candidates = ("PATCH", "PUT", "DELETE", "POST") if session.writable else ("GET",)
+    path = paths[0]
+    if set(candidates) <= set(session.inventory.methods(path)):
+        path = _path_without(session, candidates) or path
+    declared = session.inventory.methods(path)
     # Where no document lists the methods, another one may exist, and change something.
     listed = path in session.description.paths
     wanted = [method for method in candidates if listed and method not in declared]
@@ -171,8 +175,31 @@ def _paths_of_most_methods(session: HttpSession) -> list[str]:
     """Return the paths with the most methods, those of the document first: their `Allow` can have
     the most errors.
     """
+    return _rank_paths(session)[:_PATHS]
+
+
+def _rank_paths(session: HttpSession) -> list[str]:
     paths = session.description.paths or session.inventory.paths
-    return sorted(paths, key=lambda path: -len(session.inventory.methods(path)))[:_PATHS]
+    return sorted(paths, key=lambda path: -len(session.inventory.methods(path)))
+
+
+def _path_without(session: HttpSession, methods: Sequence[str]) -> str | None:
+    """Return the path of the document with the most methods that lacks all of these, rather one
+    that needs no id: what refuses an unknown id may come before the method. A path that another
+    template reads as an item has the methods of items.
+    """
+    lacking = [
+        path
+        for path in _rank_paths(session)
+        if path in session.description.paths
+        and session.inventory.methods(path)
+        and not any(
+            method in session.inventory.methods(session.inventory.template(method, path))
+            or ends_session(ServiceOperation(method, path))
+            for method in methods
+        )
+    ]
+    return min(lacking, key=lambda path: "{" in path, default=None)
 
 
 def _wrong_method(
