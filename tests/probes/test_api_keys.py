@@ -10,11 +10,14 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from faultspec.exchange.model import Request, Response
+from faultspec.openapi import service as openapi
 from faultspec_conformance.config import Identity, ServiceConfig
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import auth
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.credentials import drop_own_parameters
 from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.worthless_credentials import Carrier, altered_credentials
 from support.scripted import answer, http_session
 
 TAXONOMY = """
@@ -152,3 +155,40 @@ def test_each_way_to_send_credentials_is_tried(second: str) -> None:
     assert found == []
     found = failures(first, lambda value: value[:4] == "tok_", second)
     assert len([line for line in found if "made-up" in line]) == 2
+
+
+@pytest.mark.parametrize("key", ["********", "пароль-секретный", "short", "__________"])
+def test_an_altered_key_is_another_one(key: str) -> None:
+    """Whatever a key consists of, the altered one differs: a right service refuses it."""
+    carrier = Carrier("query", "api_key")
+    session = http_session(
+        lambda request: answer(200),
+        TAXONOMY,
+        ServiceConfig(identities={"shop": Identity("shop", query=(("api_key", key),))}),
+    )
+    altered = altered_credentials(session, carrier)
+    assert altered is not None
+    assert altered[0] != key
+    assert key not in altered[1]
+
+
+@pytest.mark.parametrize("credentials", ["пароль", "====", "YQ==", ""])
+def test_basic_that_cannot_be_read_is_not_altered(credentials: str) -> None:
+    """A caller whose own credentials have no user and no password gets none altered."""
+    who = Identity("shop", (("Authorization", f"Basic {credentials}"),))
+    session = http_session(
+        lambda request: answer(200), TAXONOMY, ServiceConfig(identities={"shop": who})
+    )
+    assert altered_credentials(session, Carrier("header", "Authorization", "Basic")) is None
+
+
+def test_a_parameter_of_the_caller_is_not_made_up() -> None:
+    """A required parameter with the key has the caller's value in every request."""
+    declared = {"name": "api_key", "in": "query", "required": True, "schema": {"type": "string"}}
+    description = openapi.read(
+        {"openapi": "3.1.0", "paths": {"/clients": {"get": {**DONE, "parameters": [declared]}}}}
+    )
+    assert description.operations[0].parameters
+    kept = drop_own_parameters(description, [CALLERS["query"]])
+    assert kept.operations[0].parameters == ()
+    assert drop_own_parameters(description, [CALLERS["header"]]) == description

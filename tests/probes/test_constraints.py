@@ -393,3 +393,24 @@ def test_a_batch_may_fail_as_a_whole_for_a_bad_item(*, listed: bool, everything:
     session.turn = session.kinds
     found = {clause for clause, _ in findings(session, constraints(session))}
     assert ("framework/invalid-input" in found) is (everything or not listed)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"minimum": -(2**53) + 1, "maximum": 2**53 - 1},
+        {"minimum": -(10**400)},
+        {"maximum": 2**63 - 1},
+        {"minimum": 3},
+        {"maximum": 7},
+        {},
+    ],
+)
+def test_a_fraction_is_not_an_integer(bounds: dict[str, int]) -> None:
+    """However wide the bounds are, the number that breaks the type has a fraction."""
+    source = sampling.ValueSource({}, Random(1))
+    node = {"type": "integer", **bounds}
+    found = [
+        one for one in sampling.broken_constraints(source, node, 5, "m") if one.keyword == "type"
+    ]
+    assert [float(str(one.value)).is_integer() for one in found] == [False]

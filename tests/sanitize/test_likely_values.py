@@ -16,7 +16,7 @@ from faultspec_conformance.sanitize.encodings import (
 from faultspec_conformance.sanitize.likely_values import select_likely
 
 LETTERS = st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs"))
-VALUES = st.lists(st.text(LETTERS, min_size=4, max_size=24), min_size=1, max_size=6, unique=True)
+VALUES = st.lists(st.text(LETTERS, min_size=4, max_size=24), min_size=9, max_size=12, unique=True)
 WRITTEN = (
     str,
     str.upper,

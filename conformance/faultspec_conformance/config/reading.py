@@ -711,10 +711,12 @@ def _read_identity(context: ReadingContext, name: str, node: Node) -> Identity:
     parameters = query_texts(node)
     query = {key: context.expand(text, (*place, "query", key)) for key, text in parameters.items()}
     secrets = context.variables((*written.values(), *parameters.values()))
-    for key, value in (*headers.items(), *query.items()):
-        text = written[key] if key in written else parameters[key]
-        if is_credential(key) and not _is_filled_in(text):
+    for key, value in headers.items():
+        if is_credential(key) and not _is_filled_in(written[key]):
             secrets.append((secret_of(key, value), name_variable(f"{name}-{key}")))
+    for key, value in query.items():
+        if is_credential(key) and not _is_filled_in(parameters[key]):
+            secrets.append((value, name_variable(f"{name}-{key}")))
     values = (*headers.values(), *query.values())
     login = read_login_request(context, node, values, place) if "login" in node else None
     tenant = None

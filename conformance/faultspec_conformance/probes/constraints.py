@@ -34,7 +34,7 @@ from faultspec_conformance.session.sampling import BrokenConstraint
 _CLAUSE, _BOUNDS = "framework/invalid-input", "document/bounds"
 
 #: Requests of all operations together, if the run has no more than it needs, and of one of them.
-_REQUESTS, _OF_ONE = 120, 30
+_REQUESTS, _OF_ONE = 120, 40
 
 #: Lower bounds of a value.
 _LOWER = frozenset({"minLength", "minimum"})

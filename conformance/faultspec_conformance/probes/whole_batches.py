@@ -2,6 +2,7 @@
 has a result of every item.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -51,6 +52,10 @@ _READ = 2
 
 #: Words of members that report what was not accepted.
 _REPORTS = ("error", "fail", "reject", "skip", "invalid", "ignored", "problem")
+
+#: Members of a result that have its status, and the statuses of errors.
+_STATUS = re.compile(r".*(status|code)", re.IGNORECASE)
+_ERROR_STATUS = re.compile(r"[45]\d\d")
 
 
 def whole_batches(session: HttpSession) -> Iterator[ProbeResult]:
@@ -218,7 +223,7 @@ def _find_lost_result(
     if kind is None or read is None or len(read.placeholders) != 1 or mixed.status == 202:
         return None
     (placeholder,) = read.placeholders
-    for result in _succeeded_results(session, mixed) if mixed.ok else ():
+    for result in _succeeded_results(session, mixed)[:_READ] if mixed.ok else ():
         identifier = _id_of_result(kind, result)
         if identifier is None:
             continue
@@ -240,7 +245,20 @@ def _succeeded_results(session: HttpSession, answer: Observation) -> list[object
         items = items_of(surface.batch, answer.json) if surface.batch is not None else None
         if items:
             return [item.value for item in items if not item.failed]
-    return [result for result in list_items(answer.json) if not _reports_failure(result)]
+    return [
+        result
+        for result in list_items(answer.json)
+        if not _reports_failure(result) and not _has_error_status(result)
+    ]
+
+
+def _has_error_status(result: object) -> bool:
+    """Whether a member of a result is a status of an error, such as 422."""
+    return any(
+        isinstance(value, int | str) and _ERROR_STATUS.fullmatch(str(value)) is not None
+        for pointer, value in leaves(result)
+        if _STATUS.fullmatch(pointer.rpartition("/")[2])
+    )
 
 
 def _id_of_result(kind: ResourceKind, result: object) -> object:

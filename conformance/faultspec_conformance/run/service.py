@@ -64,7 +64,12 @@ from faultspec_conformance.run.summarize import (
 )
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
-from faultspec_conformance.session.credentials import confirm_refusal, loss, refusal
+from faultspec_conformance.session.credentials import (
+    confirm_refusal,
+    drop_own_parameters,
+    loss,
+    refusal,
+)
 from faultspec_conformance.session.discovery import (
     address_problem,
     without_skipped,
@@ -268,6 +273,7 @@ def _open_session(
     description, notes = Description(), tuple[str, ...]()
     if not isinstance(described, NoAnswer):
         description, notes = without_skipped(target, *described)
+        description = drop_own_parameters(description, target.identities.values())
     session = HttpSession(
         contract=bare.contract,
         config=target,

@@ -439,8 +439,8 @@ class Gateway:
         session, caller = self.session, self.session.caller
         if observation.status == 404 and self.random.randrange(_EXISTING) == 0:
             operation = ServiceOperation(request.method, template)
-            target = _fill_path(session, operation, request.target)
-            if target != request.target:
+            target = _fill_path(session, operation, as_caller.target)
+            if target != as_caller.target:
                 self._ask(replace(as_caller, target=target), caller, template, trigger)
         if not caller.anonymous and self.random.randrange(_ANONYMOUS) == 0:
             anonymous = write_as(session, request, NOBODY, self.random)

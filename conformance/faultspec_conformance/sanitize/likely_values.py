@@ -15,6 +15,10 @@ from faultspec_conformance.sanitize.encodings import FoldedLayer, forms_of
 _GRAM = 4
 
 
+#: Values that are looked for one by one sooner than all groups of four characters are.
+_FEW = 8
+
+
 @dataclass(frozen=True, slots=True)
 class _Index:
     """The numbers of values by the characters at both ends of their forms: of those in which case
@@ -28,6 +32,9 @@ class _Index:
 
 def select_likely(layers: tuple[FoldedLayer, ...], values: tuple[str, ...]) -> Iterator[int]:
     """Yield, in order, the numbers of the values that may occur in a layer, whole or cut."""
+    if len(values) <= _FEW:
+        yield from range(len(values))
+        return
     index = _index(values)
     found = set(index.short)
     for layer in layers:

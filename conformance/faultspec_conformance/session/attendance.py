@@ -38,7 +38,11 @@ class Attendance:
             upstream = upstreams[name]
             new = upstream.received - before
             calls = upstream.calls[len(upstream.calls) - new :] if new else []
-            if len(calls) == new and all(call.behaviour == GOOD for call in calls):
+            if (
+                not upstream.dropped
+                and len(calls) == new
+                and all(call.behaviour == GOOD for call in calls)
+            ):
                 found[name] = calls
         return found
 

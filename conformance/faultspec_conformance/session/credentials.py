@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
-from faultspec.openapi.service import ServiceOperation
+from faultspec.openapi.service import Description, OperationParameter, ServiceOperation
 from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.session.http import HttpSession
@@ -16,6 +17,24 @@ from faultspec_conformance.session.requests import RequestSpec
 
 #: Requests in a row that got 401, at the end of a run, from which an identity counts as lost.
 _REFUSED = 2
+
+
+def drop_own_parameters(description: Description, identities: Iterable[Identity]) -> Description:
+    """Return a description without the parameters of the query that identities send themselves: no
+    probe makes up values for them.
+    """
+    own = {name for identity in identities for name, _ in identity.query}
+    if not own:
+        return description
+
+    def is_kept(parameter: OperationParameter) -> bool:
+        return parameter.where != "query" or parameter.name not in own
+
+    operations = (
+        replace(operation, parameters=tuple(filter(is_kept, operation.parameters)))
+        for operation in description.operations
+    )
+    return replace(description, operations=tuple(operations))
 
 
 def is_forbidden(identity: Identity, operation: ServiceOperation) -> bool:

@@ -283,9 +283,8 @@ class HttpSession(Session):
         self._check_calls(asked, observation, before)
         for name, upstream in self.upstreams.items():
             if upstream.dropped:
-                more, kept = upstream.dropped, len(upstream.calls)
-                note = f"{name}: for one request the service sent {more:,} more than the {kept:,} "
-                self.observations.add([Note(f"{note}that are judged")])
+                note = "the service sent more requests than are kept; later ones are not judged"
+                self.observations.add([Note(f"{name}: {note}")])
         return observation
 
     def _send_again(self, asked: Exchange, may_disconnect: bool) -> Observation:

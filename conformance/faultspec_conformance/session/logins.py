@@ -60,7 +60,8 @@ class Logins:
         target = request.target
         if any(SAVED_NAME.search(value) for _, value in identity.query):
             target = SAVED_NAME.sub(
-                lambda found: quote(saved.get(found[1], found[0]), safe="${}"), target
+                lambda found: quote(saved.get(found[1], found[0]), "${}", errors="surrogatepass"),
+                target,
             )
         return Request(request.method, target, headers, request.body)
 

@@ -129,7 +129,8 @@ def add_query(target: str, query: Iterable[tuple[str, str]]) -> str:
     parts = [rest] if rest else []
     for name, value in query:
         is_saved = SAVED_NAME.search(value) is not None
-        parts.append(f"{quote_plus(name)}={quote_plus(value, safe='${}' if is_saved else '')}")
+        safe = "${}" if is_saved else ""
+        parts.append(f"{quote_plus(name)}={quote_plus(value, safe, errors='surrogatepass')}")
     return f"{path}?{'&'.join(parts)}" if parts else path + mark
 
 

@@ -1,7 +1,6 @@
 """Worthless credentials: made up, empty, of another scheme, hard to read, or real ones altered."""
 
 import base64
-import binascii
 import re
 import string
 from collections.abc import Iterator, Mapping
@@ -207,7 +206,7 @@ def _user_of(credentials: str) -> str | None:
     """Return the user of Basic credentials (RFC 7617, section 2); None if they have none."""
     try:
         user, colon, _ = base64.b64decode(credentials).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         return None
     return user if colon else None
 
@@ -218,10 +217,10 @@ def _alter_token(token: str, tokens: Tokens) -> tuple[str, str]:
     """
     found = _SIGNED.fullmatch(token) or _PREFIXED.fullmatch(token)
     kept, rest = (found["kept"] or "", found["rest"]) if found is not None else ("", token)
-    if len(rest) < _UNGUESSABLE:
+    altered = kept + "".join(_alter_character(character, tokens) for character in rest)
+    if len(rest) < _UNGUESSABLE or altered == token:
         added = tokens.hex(_UNGUESSABLE)
         return token + added, added
-    altered = kept + "".join(_alter_character(character, tokens) for character in rest)
     return altered, altered
 
 

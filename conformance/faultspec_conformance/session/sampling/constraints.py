@@ -27,6 +27,9 @@ _DIGITS = (10, 20, 25)
 #: The largest value of the formats of integers.
 LARGEST = {"int32": 2**31 - 1, "int64": 2**63 - 1}
 
+#: Below it a number has room for a fraction, whatever reads it.
+_EXACT = 2**31
+
 #: The name of a member that no schema has.
 _UNKNOWN = "faultspec_unknown"
 
@@ -89,23 +92,37 @@ def _break_inside(
         value = valid[name] if name in valid else sample_value(source, schema)
         for broken in broken_constraints(source, schema, value, mark=mark, depth=depth + 1):
             yield replace(broken, value={**valid, name: broken.value}, path=(name, *broken.path))
+    yield from _put_null(source, node, valid)
 
 
 def _leave_out(
     source: ValueSource, node: Json, valid: dict[str, object]
 ) -> Iterator[BrokenConstraint]:
-    """Yield the object without each of its required members, and with null as such a member."""
-    members = properties_of(node)
-    for name in required_names(node):
-        member = only_branch(source.document, members.get(name))
-        if name not in valid or is_read_only(member):
-            continue
+    """Yield the object without each of its required members."""
+    for name in _required_members(source, node, valid):
         rest = {key: value for key, value in valid.items() if key != name}
         yield BrokenConstraint("required", "nothing (`required`)", rest, (name,))
-        types = types_of(member)
+
+
+def _put_null(
+    source: ValueSource, node: Json, valid: dict[str, object]
+) -> Iterator[BrokenConstraint]:
+    """Yield the object with null as each of its required members that may not be null."""
+    members = properties_of(node)
+    for name in _required_members(source, node, valid):
+        types = types_of(only_branch(source.document, members.get(name)))
         if types and not allows_null(source.document, members.get(name)):
             what = f"null (`type: {types[0]}`)"
             yield BrokenConstraint("type", what, {**valid, name: None}, (name,))
+
+
+def _required_members(source: ValueSource, node: Json, valid: dict[str, object]) -> list[str]:
+    members = properties_of(node)
+    return [
+        name
+        for name in required_names(node)
+        if name in valid and not is_read_only(only_branch(source.document, members.get(name)))
+    ]
 
 
 def _add_member(node: Json, valid: dict[str, object], mark: str) -> Iterator[BrokenConstraint]:
@@ -157,6 +174,7 @@ def _broken_number(node: Json) -> Iterator[BrokenConstraint]:
     if least is not None:
         yield BrokenConstraint("minimum", f"{least - 1} (`minimum`)", least - 1)
     if types_of(node) == ("integer",):
-        within = next((bound for bound in (least, most) if bound is not None), 0)
+        near = (bound for bound in (least, most, 0) if bound is not None and abs(bound) < _EXACT)
+        within = next(near)
         fraction = within - 0.5 if within == most else within + 0.5
         yield BrokenConstraint("type", f"{fraction} (`type: integer`)", fraction)
