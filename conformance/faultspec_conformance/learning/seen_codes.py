@@ -6,9 +6,9 @@ from typing import NamedTuple
 from faultspec.openapi.pointers import value_at
 from faultspec_conformance.learning.answers import BodyShape, ErrorAnswer
 
-OF_ANY = frozenset({405, 406, 408, 413, 414, 415, 429, 431})
-"""Statuses by which what stands before an operation refuses, whatever a document lists: unknown
-methods, media types, long requests, limits.
+OF_ANY = frozenset({406, 408, 413, 414, 415, 429, 431})
+"""Statuses by which what stands before an operation refuses, whatever a document lists: media
+types, long requests, limits. A wrong method is none of an operation.
 """
 
 OF_ANY_LEARNED = OF_ANY | {400, 401, 500, 503}
