@@ -11,13 +11,18 @@ import pytest
 
 from faultspec.exchange.model import Request, Response
 from faultspec.openapi import service as openapi
+from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity, ServiceConfig
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import auth
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import drop_own_parameters
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.worthless_credentials import Carrier, altered_credentials
+from faultspec_conformance.session.worthless_credentials import (
+    Carrier,
+    altered_credentials,
+    carriers_of,
+)
 from support.scripted import answer, http_session
 
 TAXONOMY = """
@@ -192,3 +197,12 @@ def test_a_parameter_of_the_caller_is_not_made_up() -> None:
     kept = drop_own_parameters(description, [CALLERS["query"]])
     assert kept.operations[0].parameters == ()
     assert drop_own_parameters(description, [CALLERS["header"]]) == description
+
+
+def test_the_cookie_of_the_session_is_the_one_that_is_tried() -> None:
+    """Beside a cookie with a setting, the one that lets in gets worthless values."""
+    who = Identity("shop", (("Cookie", f"theme=dark; sid={KEY}"),))
+    session = http_session(
+        lambda request: answer(200), TAXONOMY, ServiceConfig(identities={"shop": who})
+    )
+    assert carriers_of(session, ServiceOperation("GET", "/")) == (Carrier("cookie", "sid"),)

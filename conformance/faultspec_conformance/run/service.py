@@ -13,7 +13,7 @@ from faultspec.contract.clauses import Clause
 from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Response
 from faultspec.language.model import Taxonomy
-from faultspec.openapi.service import Description
+from faultspec.openapi.service import Description, placeholders, shape_of
 from faultspec_conformance.config import Identity, ServiceConfig
 from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
@@ -306,7 +306,15 @@ def _end_by_deadline(session: Session, when: str) -> None:
 
 def _describe_probed(session: HttpSession) -> Description:
     """The description for probes, and a note about the operations that it leaves out."""
-    probed, endings = without_endings(session.description)
+    fixed = frozenset(session.config.values)
+    items = frozenset(
+        shape_of(kind.item)
+        for kind in session.kinds
+        if kind.item is not None
+        and kind.operation("create") is not None
+        and fixed.isdisjoint(placeholders(kind.item))
+    )
+    probed, endings = without_endings(session.description, items)
     if session.caller.anonymous or not endings:
         return session.description
     session.observations.add([Note(f"the probes leave out {', '.join(endings)}: {_ENDING}")])
@@ -382,7 +390,15 @@ def build_report(
         sink.close()
     if interrupted:
         session.observations.add([NotRun(INTERRUPTED)])
-    return _build_report(session, known, options, base=base, flaky=flaky, interrupted=interrupted)
+    return _build_report(
+        session,
+        known,
+        options,
+        base=base,
+        flaky=flaky,
+        interrupted=interrupted,
+        spare=session.driver.remaining,
+    )
 
 
 def _keep_reports(
@@ -407,6 +423,7 @@ def _build_report(
     base: str,
     flaky: frozenset[Place],
     interrupted: bool,
+    spare: float = 0.0,
 ) -> Report:
     summary = summarize(session, known, options, flaky)
     day = day_of_run(options)
@@ -417,7 +434,7 @@ def _build_report(
     )
     hidden = build_session_masking(session)
     return Report(
-        mask_result(hidden, result, session.contract.sensitive, spare=session.driver.remaining),
+        mask_result(hidden, result, session.contract.sensitive, spare=spare),
         base=hidden.text(base),
         only=options.only,
         source=session.config.path,

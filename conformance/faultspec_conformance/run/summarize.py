@@ -45,6 +45,9 @@ _UNREADABLE = frozenset({"body", "shape", "code"})
 #: time: a slow machine hides nothing.
 _MASKING, _SPARE = 0.8, 10.0
 
+#: Seconds of the clock that one of the processor may take on a busy machine.
+_OF_CLOCK = 3
+
 #: What is compared when the same is asked again: a clause and an operation.
 Place = tuple[str, str | None]
 
@@ -398,7 +401,7 @@ def mask_result(
     gave away. ``sensitive``: the places that the taxonomy declares as such. ``spare``: the seconds
     that the run did not use.
     """
-    effort = Effort(_MASKING + min(max(spare, 0.0), _SPARE))
+    effort = Effort(_MASKING + min(max(spare / _OF_CLOCK, 0.0), _SPARE))
     masked = replace(hidden, effort=effort, sensitive=sensitive).result(
         replace(result, findings=())
     )

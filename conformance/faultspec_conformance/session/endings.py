@@ -3,9 +3,10 @@ credentials.
 """
 
 import re
+from collections.abc import Container
 from dataclasses import replace
 
-from faultspec.openapi.service import Description, ServiceOperation
+from faultspec.openapi.service import Description, ServiceOperation, shape_of
 
 #: Names of operations that end a session, and of operations that remove the caller or change
 #: credentials if they write: a segment of the path or the operation id, without separators and
@@ -35,27 +36,30 @@ def ends_session(operation: ServiceOperation) -> bool:
     return any(pattern.fullmatch(_fold_name(name)) for pattern in patterns for name in names)
 
 
-def _is_about_item(operation: ServiceOperation) -> bool:
-    """Whether only the operation id looks like an ending, and the path names an item, such as an
-    account among others.
+def _is_about_item(operation: ServiceOperation, items: Container[str]) -> bool:
+    """Whether only the operation id looks like an ending, and the path is that of an item of a
+    resource, or one below it, such as an account among others.
     """
-    segments = operation.template.rstrip("/").split("/")
-    unnamed = replace(operation, id=None)
-    return any("{" in segment for segment in segments[-2:]) and not ends_session(unnamed)
+    shape = shape_of(operation.template.rstrip("/"))
+    return (shape in items or shape.rpartition("/")[0] in items) and not ends_session(
+        replace(operation, id=None)
+    )
 
 
 def _fold_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def without_endings(description: Description) -> tuple[Description, tuple[str, ...]]:
-    """Return the description without these operations, and their names. Those that are about an
-    item stay: probes write to items that they made.
+def without_endings(
+    description: Description, items: Container[str] = ()
+) -> tuple[Description, tuple[str, ...]]:
+    """Return the description without these operations, and their names. ``items``: the shapes of
+    the paths of items that probes make themselves; operations that are about one stay.
     """
     left_out = [
         operation
         for operation in description.operations
-        if ends_session(operation) and not _is_about_item(operation)
+        if ends_session(operation) and not _is_about_item(operation, items)
     ]
     kept = tuple(operation for operation in description.operations if operation not in left_out)
     return replace(description, operations=kept), tuple(one.name for one in left_out)

@@ -91,9 +91,11 @@ def carriers_of(session: HttpSession, operation: ServiceOperation) -> tuple[Carr
 def _usual_carrier(session: HttpSession) -> Carrier | None:
     """Return the place of the caller's credentials, by their names or by the document."""
     caller = session.caller
+    # Others are settings, such as that of a theme; a login fills in the one that lets in.
+    cookies = sorted(_cookies(caller), key=lambda one: ("${" in one[1], len(one[1])))
     for name, value in caller.headers:
-        if name.lower() == "cookie":
-            return Carrier("cookie", value.partition("=")[0].strip())
+        if name.lower() == "cookie" and cookies:
+            return Carrier("cookie", cookies[-1][0])
         if name.lower() in CREDENTIALS:
             scheme, space, _ = value.partition(" ")
             return Carrier(
