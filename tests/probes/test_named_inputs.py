@@ -166,6 +166,7 @@ def listed(refused: object, outcomes: list[int] | None = None) -> list[tuple[str
         (lambda bad: [{"index": place, "field": "size"} for place in bad], ("", "passed")),
         (lambda bad: [f"items[{place}]" for place in bad], ("", "passed")),
         (lambda bad: [{"pointer": f"/items/{place}"} for place in bad], ("", "passed")),
+        (lambda bad: [place for place in bad for _ in range(2)], ("", "passed")),
         (lambda bad: bad[:1], ("~", "failed")),
         (lambda bad: [0 for _ in bad], ("", "failed")),
         (lambda bad: [place + 2 for place in bad], ("", "failed")),
@@ -174,7 +175,9 @@ def listed(refused: object, outcomes: list[int] | None = None) -> list[tuple[str
     ],
 )
 def test_the_listed_items_are_the_bad_ones(refused: object, kind: tuple[str, str]) -> None:
-    """Numbers from 0 or 1, entries and paths name them; a part of them warns; other items fail."""
+    """Numbers from 0 or 1, entries and paths name them, once or for each fault; a part of them
+    warns; other items fail.
+    """
     assert listed(refused)[0] == kind
 
 

@@ -67,7 +67,7 @@ def check_named_items(
     # An item with several faults may be listed once for each.
     if named in (sent.bad, counted):
         return passed(_NAMED)
-    incomplete = named < sent.bad or named < counted
+    incomplete = len(named) == len(places) and (named < sent.bad or named < counted)
     listed, expected = _list_places(named), _list_places(sent.bad)
     message = f"`{listed_at}` lists the items {listed}; expected {expected}"
     # A service may stop at the first bad item.
