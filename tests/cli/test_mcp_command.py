@@ -166,8 +166,8 @@ def test_a_question_ends_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
     server = mcp.build_server(None)
-    monkeypatch.setattr(mcp, "_SECONDS", 0.1)
     with monkeypatch.context() as slow:
+        slow.setattr(mcp, "_SECONDS", 0.1)
         slow.setattr(mcp, "list_declared_codes", compute)
         with pytest.raises(ToolError, match=r"more than 0\.1 seconds"):
             asyncio.run(server.call_tool("list_codes", {}))
