@@ -3,6 +3,14 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 
+FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""The name of a header field: a token (RFC 9110, 5.6.2)."""
+
+CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+"""A character that no value of a field has (RFC 9110, 5.5): it could end the field and begin
+another one.
+"""
+
 
 def parse_scalar(text: str, types: Collection[str]) -> object:
     """The text of a header as the first of these JSON types that it spells, else as a text."""

@@ -306,7 +306,7 @@ def _operation(reader: DocumentReader, item: PathItem, name: str, node: Json) ->
         secured=secured,
         scopes=scopes,
         challenges=_challenges(document, node) if secured else (),
-        schemes=_accepted_schemes(document, node) if secured else (),
+        schemes=_read_schemes(_required_schemes(document, node)) if secured else (),
         id=identifier if isinstance(identifier, str) else None,
         success=_success(document, responses),
     )
@@ -376,33 +376,38 @@ def _challenges(document: Json, node: Json) -> tuple[str, ...]:
 
     Empty if it also accepts credentials for which HTTP has no challenge, such as a key.
     """
-    declared = mapping(mapping(document.get("components")).get("securitySchemes"))
-    requirements = sequence(node.get("security", document.get("security")))
     found: list[str] = []
-    for name in dict.fromkeys(name for one in requirements for name in mapping(one)):
-        match resolve(document, declared.get(name)):
-            case {"type": "http", "scheme": str(scheme)}:
-                found.append(scheme.lower())
+    for scheme in _required_schemes(document, node):
+        match scheme:
+            case {"type": "http", "scheme": str(name)}:
+                found.append(name.lower())
             case _:
                 return ()
     return tuple(found)
 
 
-def _accepted_schemes(document: Json, node: Json) -> tuple[Scheme, ...]:
-    declared = mapping(mapping(document.get("components")).get("securitySchemes"))
+def _required_schemes(document: Json, node: Json) -> list[Json]:
+    """The security schemes that the requirements of an operation name, as they are declared."""
+    declared = _declared_schemes(document)
     requirements = sequence(node.get("security", document.get("security")))
     names = dict.fromkeys(name for one in requirements for name in mapping(one))
-    found = (_read_scheme(resolve(document, declared.get(name))) for name in names)
-    return tuple(dict.fromkeys(scheme for scheme in found if scheme is not None))
+    return [resolve(document, declared.get(name)) for name in names]
+
+
+def _declared_schemes(document: Json) -> Json:
+    return mapping(mapping(document.get("components")).get("securitySchemes"))
 
 
 def _schemes(document: Json) -> tuple[Scheme, ...]:
-    declared = mapping(mapping(document.get("components")).get("securitySchemes"))
-    found = (_read_scheme(resolve(document, scheme)) for scheme in declared.values())
+    return _read_schemes(resolve(document, one) for one in _declared_schemes(document).values())
+
+
+def _read_schemes(declared: Iterable[Json]) -> tuple[Scheme, ...]:
+    found = map(_read_scheme, declared)
     return tuple(dict.fromkeys(scheme for scheme in found if scheme is not None))
 
 
-def _read_scheme(declared: object) -> Scheme | None:
+def _read_scheme(declared: Json) -> Scheme | None:
     match declared:
         case {"type": "http", **rest}:
             basic = str(rest.get("scheme", "")).lower() == "basic"

@@ -11,6 +11,7 @@ from typing import cast
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
+from faultspec.language.header_syntax import CONTROL
 from faultspec.source import MAX_BYTES, UNREADABLE, Document
 from faultspec_conformance.config.form import CONFIGURATION
 from faultspec_conformance.config.model import ANONYMOUS, SHORTEST_SECRET, Transport
@@ -21,9 +22,6 @@ VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 #: A name that a string refers to. A step or a login saves it, except `unique`, which the suite
 #: provides.
 SAVED_NAME = re.compile(r"\$\{([a-z_]\w*)\}")
-
-#: Control characters that a header field must not contain (RFC 9110, 5.5).
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 #: Characters of all values of the environment in a file, as many as a file may have. The same one
 #: may stand in thousands of places.
@@ -196,7 +194,7 @@ class ReadingContext:
             name: self.expand(text, (*place, "headers", name)) for name, text in written.items()
         }
         for name, value in found.items():
-            if _CONTROL.search(value):
+            if CONTROL.search(value):
                 message = f"the value of `{name}` has line ends or control characters"
                 at = (*place, "headers", name)
                 self.report("bad-value", at, message, key=False, hint="write it in one line")

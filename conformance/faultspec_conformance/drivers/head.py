@@ -10,15 +10,11 @@ from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Headers, Request
 from faultspec.exchange.numerals import whole_number
+from faultspec.language.header_syntax import CONTROL, FIELD_NAME
 from faultspec.language.values import shorten
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE
 
 _END_OF_HEAD = b"\r\n\r\n"
-
-#: A name of a field (RFC 9110, 5.6.2), and what no value (5.5) or target (RFC 9112, 3.2) has: it
-#: could end the request and begin another one.
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_FORBIDDEN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 #: Bytes in which the heads of an answer, with those of interim ones, end.
 _LONGEST_HEAD = 256 * 1024
@@ -55,14 +51,14 @@ def exchange_head(base: str, request: Request, seconds: float, clock: Callable[[
 def _write_head(request: Request, prefix: str, host: str) -> bytes:
     """The bytes of a HEAD request. ``prefix``: the path of the base. Raises ValueError."""
     target = f"{prefix}{request.target}".partition("#")[0].replace(" ", "%20").replace("\t", "%09")
-    if _FORBIDDEN.search(target):
+    if CONTROL.search(target):
         raise ValueError("the target has control characters")
     fields = [("Host", host), ("Connection", "close")]
     fields += [field for field in request.headers if field[0].lower() not in ("host", "connection")]
     for name, value in fields:
-        if not _NAME.fullmatch(name):
+        if not FIELD_NAME.fullmatch(name):
             raise ValueError(f"the header name {shorten(name)} is not a token")
-        if _FORBIDDEN.search(value):
+        if CONTROL.search(value):
             raise ValueError(f"the value of {shorten(name)} has control characters")
     lines = [f"HEAD {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields), "", ""]
     return "\r\n".join(lines).encode()

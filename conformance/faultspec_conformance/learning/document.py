@@ -153,10 +153,7 @@ def _operations(document: Json, base: str = "") -> Iterator[tuple[set[str], dict
 def _own_schemas(document: Json, base: str, shape: BodyShape) -> list[object]:
     """The documented schemas of a shape's answers that describe all of them."""
     found: list[object] = []
-    for answer in shape.answers:
-        operation = _find_operation(mapping(document["paths"]), base, answer)
-        content = mapping(_find_response(document, operation or {}, answer.status).get("content"))
-        schema = mapping(content.get(_find_media_type(content, answer.media_type))).get("schema")
+    for _, schema in _documented_schemas(document, base, shape):
         if schema not in found and all(
             is_described(document, schema, each.body) for each in shape.answers
         ):
@@ -167,13 +164,21 @@ def _own_schemas(document: Json, base: str, shape: BodyShape) -> list[object]:
 def _loose_schemas(document: Json, base: str, shape: BodyShape) -> list[object]:
     """The documented schemas of a shape's answers that do not describe all of them."""
     found: list[object] = []
-    for answer in shape.answers:
-        operation = _find_operation(mapping(document["paths"]), base, answer)
-        content = mapping(_find_response(document, operation or {}, answer.status).get("content"))
-        schema = mapping(content.get(_find_media_type(content, answer.media_type))).get("schema")
+    for answer, schema in _documented_schemas(document, base, shape):
         if schema not in found and is_loose(document, schema, answer.body):
             found.append(schema)
     return found
+
+
+def _documented_schemas(
+    document: Json, base: str, shape: BodyShape
+) -> Iterator[tuple[ErrorAnswer, object]]:
+    """The answers of a shape, each with the schema that the document has for it."""
+    for answer in shape.answers:
+        operation = _find_operation(mapping(document["paths"]), base, answer)
+        content = mapping(_find_response(document, operation or {}, answer.status).get("content"))
+        media = mapping(content.get(_find_media_type(content, answer.media_type)))
+        yield answer, media.get("schema")
 
 
 def _add_media(document: Json, operation: dict[str, Any], answer: ErrorAnswer) -> dict[str, Any]:

@@ -260,8 +260,14 @@ def _show_garbage(
     session: HttpSession, operation: ServiceOperation, spec: RequestSpec, carrier: Carrier
 ) -> Iterator[Outcome]:
     answer = _call_past_state(session, operation, spec)
-    what, blames = spec.trigger, carrier.is_readable
-    yield _check_401(session, answer, operation, what, clause=_GARBAGE, readable=blames)
+    yield _check_401(
+        session,
+        answer,
+        operation,
+        spec.trigger,
+        clause=_GARBAGE,
+        readable=carrier.is_readable,
+    )
 
 
 def _call_past_state(

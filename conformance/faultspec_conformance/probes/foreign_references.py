@@ -274,9 +274,7 @@ class _Reference:
             places = [
                 pointer
                 for pointer, value in leaves(body)
-                if pointer != self.pointer
-                and value == shared.id
-                and _refers(pointer, value, shared)
+                if pointer != self.pointer and value == shared.id
             ]
             if not places or shared.owner.name == self.own.owner.name:
                 continue

@@ -110,20 +110,15 @@ class UpstreamCaller:
             canaries=tuple(self.upstream.canaries()) if fails else (),
         )
         self.upstream.script(failure, times, wait)
-        answer = self._call(spec)
-        requests = list(self.upstream.calls)
-        if len(requests) == 1 and failure.answer not in STALLING:
-            # What the call took besides the upstream's own time, for it was not retried.
-            spent = sum(request.until - request.at for request in requests)
-            self.owns.append(max(0.0, answer.exchange.response.elapsed - spent))
-        return answer, requests
-
-    def _call(self, spec: RequestSpec) -> Observation:
-        """The answer of the service; again, if it refused before it called upstream."""
         answer = self.session.call(spec)
         if answer.status == 401 and not self.upstream.calls:  # the credentials may have ended
             answer = self.session.call(replace(spec, may_be_refused=False))
         pause = self.session.requested_wait(answer) if answer.status == _LIMITED else None
         if pause is not None and not self.upstream.calls and self.session.driver.pause(pause):
             answer = self.session.call(spec)  # earlier requests used up the limit
-        return answer
+        requests = list(self.upstream.calls)
+        if len(requests) == 1 and failure.answer not in STALLING:
+            # What the call took besides the upstream's own time, for it was not retried.
+            spent = sum(request.until - request.at for request in requests)
+            self.owns.append(max(0.0, answer.exchange.response.elapsed - spent))
+        return answer, requests

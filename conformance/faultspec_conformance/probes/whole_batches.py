@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from faultspec.judge.batch import items_of
+from faultspec.judge.batch import BatchItem, items_of
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ConfiguredCall, Identity
 from faultspec_conformance.probes.batch import (
@@ -97,9 +97,7 @@ def _check_batch(
         yield passed(COMPLETE)
     elif mixed.ok:
         yield _check_results(operation, good, mixed)
-    lost = _find_lost_result(session, operation, mixed, owner)
-    if lost is not None:
-        yield lost
+    yield from _find_lost_results(session, operation, mixed, owner)
     if before and not mixed.ok and mixed.status < 500:
         after = _read_list(session, operation, owner)
         if after:
@@ -123,9 +121,7 @@ def _check_mixed_batch(
         return
     body = with_items(new_body(session, operation, call), [kept, spoil_item(spoilt)])
     spec = replace(request_to(session, operation, {}), identity=owner, body=body)
-    lost = _find_lost_result(session, operation, session.call(spec), owner)
-    if lost is not None:
-        yield lost
+    yield from _find_lost_results(session, operation, session.call(spec), owner)
 
 
 def _check_good_items(
@@ -197,13 +193,8 @@ def _check_results_stored(
     known = [one for one in ids if one is not None]
     if read is None or len(read.placeholders) != 1 or not known:
         return not_exercised(COMPLETE, f"nothing tells the items of {what} apart")
-    (placeholder,) = read.placeholders
     for identifier in dict.fromkeys((known[-1], *known[:_READ])):
-        values = {placeholder: identifier}
-        found = session.call(RequestSpec("GET", read.template, identity=owner, values=values))
-        if found.status in GONE:
-            session.wait(max(_TICK, session.config.limits.settle), after=found)
-            found = session.call(RequestSpec("GET", read.template, identity=owner, values=values))
+        found = _read_settled(session, read, owner, identifier)
         if found.status in GONE:
             message = f"{what} succeeded ({answer}), but an item of its answer is not stored"
             return failed(COMPLETE, message, answer, found, variant="lost")
@@ -212,39 +203,55 @@ def _check_results_stored(
     return passed(COMPLETE)
 
 
-def _find_lost_result(
+def _read_settled(
+    session: HttpSession, read: ServiceOperation, owner: Identity, identifier: object
+) -> Observation:
+    """Read an item by its id; once more after a while, if it is not there."""
+    values = dict.fromkeys(read.placeholders, identifier)
+    spec = RequestSpec("GET", read.template, identity=owner, values=values)
+    found = session.call(spec)
+    if found.status not in GONE:
+        return found
+    session.wait(max(_TICK, session.config.limits.settle), after=found)
+    return session.call(spec)
+
+
+def _find_lost_results(
     session: HttpSession, operation: ServiceOperation, mixed: Observation, owner: Identity
-) -> Outcome | None:
-    """Return the failure that the answer to a batch with a bad item lists an item as done, with its
+) -> Iterator[Outcome]:
+    """Yield the failure that the answer to a batch with a bad item lists an item as done, with its
     id, and there is none.
     """
     kind = _kind_of(session, operation)
     read = kind.operation("read") if kind is not None else None
     if kind is None or read is None or len(read.placeholders) != 1 or mixed.status == 202:
-        return None
-    (placeholder,) = read.placeholders
+        return
     for result in _succeeded_results(session, mixed)[:_READ] if mixed.ok else ():
         identifier = _id_of_result(kind, result)
         if identifier is None:
             continue
-        spec = RequestSpec("GET", read.template, identity=owner, values={placeholder: identifier})
-        found = session.call(spec)
-        if found.status in GONE:
-            session.wait(max(_TICK, session.config.limits.settle), after=found)
-            found = session.call(spec)
+        found = _read_settled(session, read, owner, identifier)
         if found.status in GONE:
             message = f"{operation.name} with a good and a bad item lists an item as done "
             message += f"({mixed}), and it is not stored"
-            return failed(COMPLETE, message, mixed, found, variant="lost")
-    return None
+            yield failed(COMPLETE, message, mixed, found, variant="lost")
+            return
+
+
+def _declared_results(session: HttpSession, answer: Observation) -> list[BatchItem]:
+    """Return the results of a batch where a surface says they are; none if no surface does."""
+    for surface in session.taxonomy.surfaces.values():
+        items = items_of(surface.batch, answer.json) if surface.batch is not None else None
+        if items:
+            return items
+    return []
 
 
 def _succeeded_results(session: HttpSession, answer: Observation) -> list[object]:
     """Return the results of a batch that report no failure."""
-    for surface in session.taxonomy.surfaces.values():
-        items = items_of(surface.batch, answer.json) if surface.batch is not None else None
-        if items:
-            return [item.value for item in items if not item.failed]
+    declared = _declared_results(session, answer)
+    if declared:
+        return [item.value for item in declared if not item.failed]
     return [
         result
         for result in list_items(answer.json)
@@ -270,10 +277,9 @@ def _id_of_result(kind: ResourceKind, result: object) -> object:
 
 def _accepts_all(session: HttpSession, answer: Observation) -> bool:
     """Whether the answer to a batch has no failure of an item."""
-    for surface in session.taxonomy.surfaces.values():
-        items = items_of(surface.batch, answer.json) if surface.batch is not None else None
-        if items:
-            return not any(item.failed for item in items)
+    declared = _declared_results(session, answer)
+    if declared:
+        return not any(item.failed for item in declared)
     return answer.status != 207 and not _reports_failure(answer.json)
 
 

@@ -190,9 +190,8 @@ def _credential(scheme: Scheme, name: str) -> str:
 def _carry(scheme: Scheme, secret: str) -> str:
     """The key of an identity for credentials of a scheme."""
     prefix = {"bearer": "Bearer ", "basic": "Basic "}.get(scheme.kind, "")
-    name, value = quote_scalar(scheme.name), quote_scalar(prefix + secret)
     if scheme.where == "query":
-        return f"query: {{{name}: {value}}}"
+        return f"query: {{{quote_scalar(scheme.name)}: {quote_scalar(prefix + secret)}}}"
     if scheme.where == "cookie":
-        return f"headers: {{Cookie: {quote_scalar(f'{scheme.name}={secret}')}}}"
-    return f"headers: {{{name}: {value}}}"
+        return _write_headers([("Cookie", f"{scheme.name}={secret}")])
+    return _write_headers([(scheme.name, prefix + secret)])

@@ -20,7 +20,7 @@ from faultspec.exchange.model import Canary, Exchange, Headers, Request, Respons
 from faultspec.exchange.sensitive import MASK, SensitivePlaces
 from faultspec.judge import judge
 from faultspec.openapi.service import Description
-from faultspec_conformance.config import NOBODY, Identity, ServiceConfig
+from faultspec_conformance.config import NOBODY, ServiceConfig
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.jsonrpc import Message, Peer
@@ -30,11 +30,10 @@ from faultspec_conformance.results.model import ReportedFinding
 from faultspec_conformance.run.service import create_driver
 from faultspec_conformance.sanitize.masking import build_masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_answered
-from faultspec_conformance.session.base import forbidden_secrets
 from faultspec_conformance.session.calls import RpcSession
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
-from faultspec_conformance.session.sent_secrets import sent_secrets
+from faultspec_conformance.session.sent_secrets import forbidden_values
 from faultspec_conformance.session.upstreams import run_upstreams
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -271,19 +270,12 @@ def rebuild(finding: Finding, contract: Contract, config: ServiceConfig) -> tupl
         headers = request.headers
         sent = " ".join((request.target, *(value for _, value in headers))).encode() + request.body
         planted = [Canary(kind, word) for word, kind in _CANARIES.items() if word.encode() in sent]
-        own = _own_values(config.identities.get(exchange.identity or "", NOBODY), request, contract)
+        caller = config.identities.get(exchange.identity or "", NOBODY)
+        tenants = (caller.tenant,) if caller.tenant is not None else ()
+        own = forbidden_values(contract.taxonomy, caller, request, tenants)
         forbidden = tuple(dict.fromkeys((*planted, *own)))
         rebuilt.append(replace(exchange, request=request, forbidden=forbidden))
     return tuple(rebuilt)
-
-
-def _own_values(caller: Identity, request: Request, contract: Contract) -> Iterator[Canary]:
-    """The values of a caller and of its request that must not come back, as in a run."""
-    yield from forbidden_secrets(caller)
-    yield from sent_secrets(request)
-    privacy = contract.taxonomy.privacy
-    if privacy is not None and "tenant" in privacy.never_echoed and caller.tenant is not None:
-        yield Canary("tenant", caller.tenant)
 
 
 def _renew_key(exchange: Exchange, contract: Contract, keys: dict[str, str]) -> Exchange:

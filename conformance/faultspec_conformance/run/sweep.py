@@ -16,6 +16,7 @@ from random import Random
 
 from faultspec.exchange.model import Request, Response
 from faultspec.exchange.sensitive import MASK
+from faultspec.language.header_syntax import FIELD_NAME
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec_conformance.config import CREDENTIALS, NOBODY, Identity, is_credential
 from faultspec_conformance.drivers.http import SAFE_METHODS
@@ -80,8 +81,6 @@ _STATEFUL = "stateful"
 
 #: The clause of further checks, and the check that is about resources after their deletion.
 _SEQUENCES, _DELETIONS = "document/sequences", "use_after_free"
-
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 #: What an HTTP client can write into a header field (RFC 9110, 5.5) and into a request line.
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\uffff]*")
@@ -208,7 +207,7 @@ def template_of(description: Description, request: Request) -> str | None:
 def is_sendable(request: Request) -> bool:
     """Whether an HTTP client can write the request. Others do not test the service."""
     return _TARGET.fullmatch(request.target) is not None and all(
-        _TOKEN.fullmatch(name) and _VALUE.fullmatch(value) for name, value in request.headers
+        FIELD_NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in request.headers
     )
 
 

@@ -14,7 +14,6 @@ from faultspec_conformance.sanitize.encodings import FoldedLayer, forms_of
 #: at least six.
 _GRAM = 4
 
-
 #: Values that are looked for one by one sooner than all groups of four characters are.
 _FEW = 8
 

@@ -53,9 +53,9 @@ def is_authenticated(
     """
     if not caller.anonymous and caller.is_sender_of(request):
         return None if caller.name in refused else True
-    sent = frozenset(request.headers), query_of(request)
-    some_valid = any(
-        not (sent[0].isdisjoint(identity.headers) and sent[1].isdisjoint(identity.query))
+    headers, query = frozenset(request.headers), query_of(request)
+    none_is_known = all(
+        headers.isdisjoint(identity.headers) and query.isdisjoint(identity.query)
         for identity in config.identities.values()
     )
-    return None if some_valid else False
+    return False if none_is_known else None

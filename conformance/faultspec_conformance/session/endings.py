@@ -40,7 +40,7 @@ def _is_about_item(operation: ServiceOperation, items: Container[str]) -> bool:
     """Whether only the operation id looks like an ending, and the path is that of an item of a
     resource, or one below it, such as an account among others.
     """
-    shape = shape_of(operation.template.rstrip("/"))
+    shape = shape_of(operation.template)
     return (shape in items or shape.rpartition("/")[0] in items) and not ends_session(
         replace(operation, id=None)
     )
@@ -61,5 +61,6 @@ def without_endings(
         for operation in description.operations
         if ends_session(operation) and not _is_about_item(operation, items)
     ]
-    kept = tuple(operation for operation in description.operations if operation not in left_out)
-    return replace(description, operations=kept), tuple(one.name for one in left_out)
+    names = tuple(operation.name for operation in left_out)
+    kept = tuple(one for one in description.operations if one.name not in names)
+    return replace(description, operations=kept), names

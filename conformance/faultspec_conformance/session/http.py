@@ -32,7 +32,7 @@ from faultspec_conformance.session.attendance import (
     problem_of_calls,
     problem_of_headers,
 )
-from faultspec_conformance.session.base import Session, forbidden_secrets
+from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.confidential import ConfidentialValues, search_answer
 from faultspec_conformance.session.correlation import (
     CorrelationIds,
@@ -79,7 +79,7 @@ from faultspec_conformance.session.resources import (
     locate_operation,
 )
 from faultspec_conformance.session.sampling import ValueSource
-from faultspec_conformance.session.sent_secrets import sent_secrets
+from faultspec_conformance.session.sent_secrets import forbidden_values
 from faultspec_conformance.session.upstreams import ScriptedUpstream, UpstreamRequest
 
 #: Seconds. A longer wait for a limit to lift costs more than the answer is worth.
@@ -674,9 +674,6 @@ class HttpSession(Session):
         """The values that must not come back to a caller: its secrets, those that it sent, those
         that were planted and, by `privacy`, the names of its tenant.
         """
-        found = [*forbidden_secrets(caller), *sent_secrets(request), *spec.canaries]
-        privacy = self.taxonomy.privacy
-        if privacy is not None and "tenant" in privacy.never_echoed:
-            names = self.knowledge.tenants(caller.name) | ({caller.tenant} - {None})
-            found += [Canary("tenant", name) for name in sorted(map(str, names))]
-        return tuple(dict.fromkeys(found))
+        names = self.knowledge.tenants(caller.name) | ({caller.tenant} - {None})
+        own = forbidden_values(self.taxonomy, caller, request, sorted(map(str, names)))
+        return tuple(dict.fromkeys((*own, *spec.canaries)))

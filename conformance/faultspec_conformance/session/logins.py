@@ -49,33 +49,23 @@ class Logins:
 
     def fill_in(self, identity: Identity, request: Request) -> Request:
         """The request with the saved values in the headers and the query of the identity."""
-        saved = self.saved.get(identity.name, {})
-        own = set(identity.headers)
-        headers = tuple(
-            (name, SAVED_NAME.sub(lambda found: saved.get(found[1], found[0]), value))
-            if (name, value) in own
-            else (name, value)
-            for name, value in request.headers
-        )
+        filled = dict(zip(identity.headers, self.complete(identity).headers, strict=True))
+        headers = tuple(filled.get(field, field) for field in request.headers)
         target = request.target
         if any(SAVED_NAME.search(value) for _, value in identity.query):
-            target = SAVED_NAME.sub(
-                lambda found: quote(saved.get(found[1], found[0]), "${}", errors="surrogatepass"),
-                target,
-            )
+            saved = {name: _quote(value) for name, value in self._values_of(identity).items()}
+            target = _fill(target, saved)
         return Request(request.method, target, headers, request.body)
 
     def complete(self, identity: Identity) -> Identity:
         """The identity with the saved values in its headers and its query."""
-        saved = self.saved.get(identity.name, {})
+        saved = self._values_of(identity)
+        headers = tuple((name, _fill(value, saved)) for name, value in identity.headers)
+        query = tuple((name, _fill(value, saved)) for name, value in identity.query)
+        return replace(identity, headers=headers, query=query)
 
-        def fill(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-            return tuple(
-                (name, SAVED_NAME.sub(lambda found: saved.get(found[1], found[0]), value))
-                for name, value in pairs
-            )
-
-        return replace(identity, headers=fill(identity.headers), query=fill(identity.query))
+    def _values_of(self, identity: Identity) -> Mapping[str, str]:
+        return self.saved.get(identity.name, {})
 
     def secrets(self, name: str) -> tuple[str, ...]:
         """The saved values of an identity that are long enough to be credentials."""
@@ -101,6 +91,16 @@ class Logins:
             and place not in self.futile
             and self.renewals[identity.name] < _RENEWALS
         )
+
+
+def _fill(text: str, saved: Mapping[str, str]) -> str:
+    """The text with saved values in place of their names; a name without a value stays."""
+    return SAVED_NAME.sub(lambda found: saved.get(found[1], found[0]), text)
+
+
+def _quote(value: str) -> str:
+    """The value as an address has it."""
+    return quote(value, "${}", errors="surrogatepass")
 
 
 def asks_for_credentials(identities: Iterable[Identity], base: str, request: Request) -> bool:

@@ -4,11 +4,13 @@ its query, and members of its body whose names say that they are secret.
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import parse_qsl
 
 from faultspec.exchange.model import Canary, Request, first_header
-from faultspec_conformance.config import CREDENTIALS, secret_of
+from faultspec.language.model import Taxonomy
+from faultspec_conformance.config import CREDENTIALS, Identity, secret_of
+from faultspec_conformance.session.base import forbidden_secrets
 from faultspec_conformance.session.observation import leaves, parse_body
 from faultspec_conformance.session.resources import is_form
 
@@ -31,6 +33,18 @@ _COOKIE = re.compile(r"sess|sid$|auth|token|jwt|remember", re.IGNORECASE)
 
 #: The parameter of the endpoints that revoke and describe tokens (RFC 7009, RFC 7662).
 _TOKEN = "token"
+
+
+def forbidden_values(
+    taxonomy: Taxonomy, caller: Identity, request: Request, tenants: Iterable[str]
+) -> Iterator[Canary]:
+    """Yield the values that must not come back to a caller: its secrets, those that it sent and, by
+    `privacy`, the names of its tenant.
+    """
+    yield from forbidden_secrets(caller)
+    yield from sent_secrets(request)
+    if taxonomy.privacy is not None and "tenant" in taxonomy.privacy.never_echoed:
+        yield from (Canary("tenant", name) for name in tenants)
 
 
 def sent_secrets(request: Request) -> Iterator[Canary]:
