@@ -22,7 +22,7 @@ from faultspec_conformance.config import Identity, ServiceConfig
 from faultspec_conformance.drivers.http import Limits
 from faultspec_conformance.reports.reading import read_report as read_back
 from faultspec_conformance.results.model import Report, exit_code
-from faultspec_conformance.run.service import run
+from faultspec_conformance.run import service
 from faultspec_conformance.sanitize.masking import FIELDS, Masking
 from faultspec_conformance.session.options import RunOptions, Unreachable
 
@@ -219,7 +219,7 @@ def judged(trouble: Trouble | None, sound: int = SOUND) -> tuple[Report | Unreac
             http=url, openapi="/openapi.json", limits=limits, identities={"caller": caller}
         )
         began = time.monotonic()
-        report = run(target, taxonomy, RunOptions(sweep=False))
+        report = service.run(target, taxonomy, RunOptions(sweep=False))
         if isinstance(report, Report):
             for form in reports.FORMATS.values():
                 form(report)
@@ -228,6 +228,12 @@ def judged(trouble: Trouble | None, sound: int = SOUND) -> tuple[Report | Unreac
 
 #: Those that cost no time, in every run of the tests; all of them in `make full`.
 QUICK = (resets, babbles, trickles, bombs, circles)
+
+
+@pytest.fixture(autouse=True)
+def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judging what came last may take longer on a busy machine."""
+    monkeypatch.setattr(service, "_CLOSING", SLACK)
 
 
 @pytest.mark.full

@@ -136,19 +136,20 @@ class _KeptTexts:
 def _do(work: Work, report_loss: ReportLoss, announce: Announce, kept: _KeptTexts) -> int:
     try:
         return work(announce, kept.keep)
-    except KeyboardInterrupt as error:
-        # The deadline of a run is a kind of it.
-        reason = INTERRUPTION if type(error) is KeyboardInterrupt else _LATE
+    except KeyboardInterrupt:
         announce("report", 0)
-        return report_loss(reason, kept.texts())
+        return report_loss(INTERRUPTION, kept.texts())
     except Exception as error:
         if isinstance(error, click.ClickException | BrokenPipeError) or os.environ.get(
             _DEBUG, "0"
         ) not in ("", "0"):
             raise
         from faultspec_conformance.results.defects import describe_defect
+        from faultspec_conformance.run.deadline import ResultLate
 
-        return report_loss(describe_defect(error, "the run"), kept.texts())
+        announce("report", 0)
+        late = isinstance(error, ResultLate)
+        return report_loss(_LATE if late else describe_defect(error, "the run"), kept.texts())
 
 
 def _run_child(work: Work, report_loss: ReportLoss, writer: int, kept: _KeptTexts) -> None:

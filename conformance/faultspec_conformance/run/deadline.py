@@ -7,6 +7,8 @@ document, a search with a regular expression, in which Python looks for signals 
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -19,6 +21,12 @@ _AGAIN = 1.0
 
 class DeadlineReached(KeyboardInterrupt):
     """The time of the run is spent. Code that ends by Ctrl-C ends by it."""
+
+
+class ResultLate(RuntimeError):
+    """The result of a run was not there soon after its limit of seconds. A program that calls a run
+    goes on, as after any error.
+    """
 
 
 class RunDeadline:
@@ -63,3 +71,13 @@ class RunDeadline:
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if self._armed:
             raise DeadlineReached
+
+
+@contextmanager
+def require_result(deadline: RunDeadline) -> Iterator[None]:
+    """Raise ResultLate if the block has not ended at the deadline."""
+    try:
+        with deadline:
+            yield
+    except DeadlineReached as late:
+        raise ResultLate("the result took too long after the limit of seconds") from late

@@ -42,7 +42,7 @@ from faultspec_conformance.probes import (
 from faultspec_conformance.results.conclusion import conclude, fail_expired_waivers
 from faultspec_conformance.results.defects import describe_defect
 from faultspec_conformance.results.model import Outcome, Report
-from faultspec_conformance.run.deadline import DeadlineReached, RunDeadline
+from faultspec_conformance.run.deadline import DeadlineReached, RunDeadline, require_result
 from faultspec_conformance.run.document import DocumentHold, hold_to_document
 from faultspec_conformance.run.exploration import Describe, describe_service
 from faultspec_conformance.run.flakiness import RESERVE, flaky_places, renew_session
@@ -121,7 +121,7 @@ def run(
 ) -> Report | Unreachable:
     """Judge one service. The configuration may start it and script its upstreams.
 
-    Raises DeadlineReached if the result takes too long after the limit of seconds.
+    Raises ResultLate if the result takes too long after the limit of seconds.
     """
     try:
         with run_upstreams(target) as around:
@@ -187,7 +187,7 @@ def judge_http(
         _keep_reports(session, known, options, base)
         if session.observations.ended is None:
             _run_parts(session, options, deadline, done)
-        with closing:
+        with require_result(closing):
             session.observations.add(map(NotRun, report_refused_identities(session)))
             session.observations.add(unended_logins(session))
             session.check_process()
@@ -362,7 +362,7 @@ def judge_calls(
         return Unreachable(
             f"{target.address} cannot be started: {error.strerror or error}", "check `target`"
         )
-    with closing:
+    with require_result(closing):
         return build_report(
             session,
             known,

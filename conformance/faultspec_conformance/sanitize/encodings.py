@@ -152,12 +152,11 @@ def _decode_runs(
     unread: list[tuple[int, int]] = []
     length = 0
     matches = [*_RUN_OF_DIGITS.finditer(layer.text)]
-    if "=" in layer.text:
-        matches += _WORD.finditer(layer.text)
+    if _QUOTED.search(layer.text):
+        matches += (word for word in _WORD.finditer(layer.text) if "=" in word[0])
     for match in matches:
         if length > _DECODED:
-            if match.re is _RUN_OF_DIGITS or "=" in match[0]:
-                unread.append(match.span())
+            unread.append(match.span())
             continue
         for decoded, is_whole in _decode_run(match[0]):
             if not is_whole:
