@@ -8,14 +8,17 @@ from functools import cached_property, reduce
 from typing import Any
 
 import httpx
+import jsonschema_rs
 import schemathesis
 from schemathesis.checks import load_all_checks
 from schemathesis.core.failures import Failure, FailureGroup
+from schemathesis.openapi.checks import JsonSchemaError
 from schemathesis.specs.openapi import checks
 
+from faultspec.exchange.body import count_values
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.language.values import shorten
-from faultspec.openapi.nodes import Json, is_json, mapping
+from faultspec.openapi.nodes import Json, is_json, mapping, sequence
 from faultspec.openapi.reader import resolve
 from faultspec.openapi.service import Description, placeholders, shape_of
 from faultspec.runtime.nodes import child
@@ -33,6 +36,13 @@ _OF_CONNECTION = frozenset({"content-encoding", "content-length", "transfer-enco
 
 #: Characters of a message.
 _MESSAGE = 300
+
+#: The validator describes each branch that a value does not fit, with the value: as many texts, of
+#: 300 bytes at least, and as many bytes may there be. Beyond, it took gigabytes and minutes.
+_TEXTS, _BYTES = 20_000, 64 * 1024**2
+
+#: The keywords of schemas whose members are branches.
+_BRANCHES = frozenset({"anyOf", "oneOf", "allOf"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,8 @@ class DocumentJudge:
             if not _applies(clause, exchange, described):
                 continue
             try:
+                if clause == "document/schema":
+                    _check_cheaply(operation, answer)
                 case.validate_response(answer, checks=[check])
             except (Failure, FailureGroup) as error:
                 yield clause, tuple(_violations(clause, error))
@@ -155,6 +167,48 @@ def _as_httpx(request: Request, response: Response) -> httpx.Response:
     )
     answer.elapsed = timedelta(seconds=response.elapsed)
     return answer
+
+
+def _check_cheaply(operation: Any, answer: httpx.Response) -> None:
+    """Raise one Failure for a body that breaks its schema where it costs too much to list all."""
+    definition = operation.responses.find_by_status_code(answer.status_code)
+    found = definition.get_schema(answer.headers.get("content-type")) if definition else None
+    if found is None or found.schema is None:
+        return
+    try:
+        validator, value = definition.get_validator(found.media_type, found.schema), answer.json()
+        if validator.is_valid(value):
+            return
+    except ValueError:  # the schema or the body cannot be read, and the check says so
+        return
+    branches = _count_branches(found.schema)
+    if branches * len(answer.content) > _BYTES:
+        words = "the body does not fit; it and the schema are too large to tell where"
+        raise Failure(operation=operation.label, title=JsonSchemaError.kind_title, message=words)
+    if (branches + 1) * count_values(answer.content) > _TEXTS:
+        try:
+            validator.validate(value)
+        except jsonschema_rs.ValidationError as first:
+            raise JsonSchemaError.from_exception(
+                operation=operation.label,
+                exc=first,
+                root_schema=found.schema,
+                config=operation.schema.config.output,
+                name_to_uri=found.name_to_uri,
+            ) from first
+
+
+def _count_branches(schema: object) -> int:
+    """The branches of a schema and of all within it."""
+    count, rest = 0, [schema]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, Mapping):
+            count += sum(len(sequence(node[key])) for key in _BRANCHES & node.keys())
+            rest += node.values()
+        else:
+            rest += sequence(node)
+    return count
 
 
 def _violations(clause: str, error: Failure | FailureGroup) -> Iterator[DocumentViolation]:
