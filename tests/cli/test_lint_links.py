@@ -22,7 +22,7 @@ _LEAST = 64 * 1024 * 1024
 
 class _Pages(BaseHTTPRequestHandler):
     """Pages: `/ok`, `/login` (401), `/moved` (to /ok), `/round` (to itself), `/get` (no HEAD),
-    `/slow` (after 3 s); nothing else."""
+    `/slow` (after 20 s); nothing else."""
 
     asked: list[str]
 
@@ -35,7 +35,7 @@ class _Pages(BaseHTTPRequestHandler):
     def answer(self) -> None:
         self.asked.append(f"{self.command} {self.path}")
         if self.path == "/slow":
-            time.sleep(3)
+            time.sleep(20)
         plain = {"/ok": 200, "/login": 401, "/moved": 302, "/round": 302, "/slow": 200}
         status = plain.get(self.path, 404)
         if self.path == "/get":
@@ -165,7 +165,7 @@ def test_time_and_number_are_bounded(site: tuple[str, list[str]]) -> None:
     problems = find_dead_links(
         [f"{base}/slow", f"{base}/ok?{1}", f"{base}/nowhere"], most=1, seconds=0.3
     )
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - began < 15
     assert [each.is_checked for each in problems.values()] in (
         [False, False, False],
         [True, False, False],

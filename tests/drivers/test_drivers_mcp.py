@@ -184,7 +184,7 @@ def test_a_process_that_misbehaves_is_ended(habit: str, kind: str, words: str) -
         began = time.monotonic()
     assert isinstance(answer, NoAnswer), answer
     assert (answer.kind, words in answer.reason) == (kind, True), answer.reason
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 20  # all habits last for minutes
     deadline = time.monotonic() + 5
     while find_left(leader, "NO=MARK") and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -55,10 +55,10 @@ FAST = [
 @pytest.mark.parametrize("expression", SLOW)
 def test_an_expression_that_can_take_very_long_is_not_run(expression: str) -> None:
     """The refusal is fast, and says why."""
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(UncheckableExpression, match=r"has|can read|is too complex"):
         search(expression, "a" * 40 + "!")
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize("expression", FAST)

@@ -127,10 +127,10 @@ def test_masking_stops_within_one_text() -> None:
     secrets = [(os.urandom(12).hex(), "x") for _ in range(2_000)]
     body = base64.b64encode(os.urandom(48_000))
     effort = Effort(0.2)
-    began = time.monotonic()
+    began = time.process_time()
     masking = build_masking((), secrets)
     masked = type(masking)(masking.secrets, effort=effort).body(body)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
     assert masked == body or masked.startswith(MASK.encode())
 
 
