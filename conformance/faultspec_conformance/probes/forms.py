@@ -1,4 +1,4 @@
-"""Forms (`application/x-www-form-urlencoded`) that are wrong, to operations that take no JSON."""
+"""Forms that are wrong, with files or without, to operations that take no JSON."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,9 +16,10 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import body_for, request_to
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.multipart import MULTIPART, is_multipart
 from faultspec_conformance.session.observation import Observation, not_exercised
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.resources import is_json_write, takes_body
+from faultspec_conformance.session.resources import content_type, is_json_write, takes_body
 
 _INVALID, _MEDIA_TYPE = "framework/invalid-input", "framework/media-type"
 
@@ -28,7 +29,12 @@ CLAUSES = (_INVALID, _MEDIA_TYPE)
 #: Escapes that are none (URL Standard, 5.1), empty pairs, and a byte that is not UTF-8.
 _BROKEN = b"%zz=%&&=%ff"
 
+#: A form with files whose first part has no end (RFC 2046, 5.1.1), and its boundary.
+_CUT, _BOUNDARY = b'--cut\r\nContent-Disposition: form-data; name="a', "cut"
+
 _REDIRECTS = "the service redirects, as an endpoint does that answers to a browser"
+
+_TEXT = "text/plain"
 
 _MARKED = "a form with unknown texts"
 
@@ -41,7 +47,7 @@ def wrong_forms(session: HttpSession) -> Iterator[ProbeResult]:
         if takes_body(operation) and not is_json_write(operation)
     ]
     for operation in operations[:MOST_OPERATIONS]:
-        for send in (_send_broken, _send_as_text, _send_marked, _leave_out):
+        for send in (_send_broken, _send_as_text, _send_marked, _send_other_files, _leave_out):
             yield from attempt(map(partial(send, session), [operation]), *CLAUSES)
 
 
@@ -53,9 +59,17 @@ def _requires_fields(session: HttpSession, operation: ServiceOperation) -> bool:
 
 
 def _send_broken(session: HttpSession, operation: ServiceOperation) -> Outcome:
-    """Send escapes that cannot be read. A parser may read them all the same (URL Standard, 5.1)."""
-    what = "a form with broken escapes"
-    answer = session.call(replace(request_to(session, operation), raw=_BROKEN, trigger=what))
+    """Send escapes that cannot be read, or a part without an end. A parser may read them all the
+    same (URL Standard, 5.1).
+    """
+    spec = request_to(session, operation)
+    if is_multipart(content_type(operation)):
+        what = "a form with files that breaks off"
+        spec = replace(spec, raw=_CUT, content_type=f"{MULTIPART}; boundary={_BOUNDARY}")
+    else:
+        what = "a form with broken escapes"
+        spec = replace(spec, raw=_BROKEN)
+    answer = session.call(replace(spec, trigger=what))
     if answer.ok and not _requires_fields(session, operation):
         return not_exercised(_INVALID, f"{operation.name} accepts {what}")
     return _check_input(session, answer, what)
@@ -89,6 +103,19 @@ def _send_marked(session: HttpSession, operation: ServiceOperation) -> Outcome:
     if answer.status < 400:
         return not_exercised(_INVALID, f"{operation.name} accepts {_MARKED}")
     return check_refusal(_INVALID, answer, _MARKED)
+
+
+def _send_other_files(session: HttpSession, operation: ServiceOperation) -> Outcome:
+    """Send texts as its files. A service need not look into files."""
+    what = "a form with texts as its files"
+    others = {name: _TEXT for name, media_type in operation.files.items() if media_type != _TEXT}
+    if not others or not is_multipart(content_type(operation)):
+        return not_exercised(_INVALID, f"{operation.name} takes no files but texts")
+    spec = replace(request_to(session, operation), files=others, trigger=what)
+    answer = session.call(replace(spec, body=body_for(session, operation)))
+    if answer.status < 400:
+        return not_exercised(_INVALID, f"{operation.name} accepts {what}")
+    return check_refusal(_INVALID, answer, what)
 
 
 def _leave_out(session: HttpSession, operation: ServiceOperation) -> Outcome:

@@ -524,6 +524,7 @@ def _update_created(session: HttpSession, creation: KeyedCreation) -> Observatio
         headers={"If-Match": creation.first.header("ETag")},
         body=change_body(session, kind, operation),
         content_type=content_type(operation),
+        files=operation.files,
     )
     updated = session.call(renew_key(session, operation, spec))
     return updated if updated.ok else None
@@ -701,6 +702,7 @@ def with_new_key(
     spec = replace(
         spec,
         content_type=content_type(operation),
+        files=operation.files,
         correlation=new_id(session.echo, session.tokens),
     )
     # The request of a write names what exists in its path, and has its own header if it has one.

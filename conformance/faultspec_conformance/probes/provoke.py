@@ -366,6 +366,7 @@ def _request(
         body=call.body,
         raw=call.raw.encode() if call.raw is not None else None,
         content_type=content_type(operation),
+        files=operation.files,
         correlation="valid",
         route=operation.template,
         wait_when_limited=wait_when_limited,

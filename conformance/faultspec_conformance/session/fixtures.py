@@ -136,6 +136,7 @@ def _make(
                 body=body,
                 raw=sent.raw.encode() if sent is not None and sent.raw is not None else None,
                 content_type=content_type(operation),
+                files=operation.files,
             )
             if not _has_configured_key(session, operation, spec, call):
                 spec = renew_key(session, operation, spec)
@@ -479,6 +480,7 @@ def request_to(
             **{name: value for name, value in own.items() if name.lower() not in STANDARD},
         },
         content_type=content_type(operation),
+        files=operation.files,
     )
     rule = session.key_rule(operation)
     in_values = rule is not None and rule.key.kind == "path" and values is not None

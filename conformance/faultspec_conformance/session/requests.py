@@ -9,6 +9,7 @@ from urllib.parse import quote_plus, unquote_plus, urlencode
 from faultspec.exchange.model import Canary, Request
 from faultspec_conformance.config import ABSENT, NOBODY, ConfiguredCall, Identity
 from faultspec_conformance.config.context import SAVED_NAME
+from faultspec_conformance.session.multipart import encode_multipart, is_multipart
 from faultspec_conformance.session.resources import JSON, is_form, path_of
 
 #: JSON if the service offers a choice, otherwise any media type, such as a stream of events.
@@ -24,7 +25,8 @@ class RequestSpec:
 
     ``identity``: None is the ordinary caller. ``values`` fill the placeholders of ``template``,
     which may have a query. ``headers``: a value of None removes the header, even one of the
-    identity. ``raw`` is sent instead of ``body``. ``correlation``: a `Correlation`, or the id
+    identity. ``raw`` is sent instead of ``body``. ``files``: the media type of each field of a form
+    that is a file. ``correlation``: a `Correlation`, or the id
     itself. ``canaries``: values in it that must not come back. ``route``: the template that reports
     name, `same` is that of the request, and None is for no route. ``wait_when_limited``: after an
     unexpected 429 wait as long as `Retry-After` says, and send the request again.
@@ -44,6 +46,7 @@ class RequestSpec:
     body: object = ABSENT
     raw: bytes | None = None
     content_type: str | None = JSON
+    files: Mapping[str, str] = field(default_factory=dict)
     accept: str | None = _ACCEPT
     correlation: Correlation | str = "auto"
     canaries: tuple[Canary, ...] = ()
@@ -115,11 +118,15 @@ def wire_request(
         name.lower(): (name, value)
         for name, value in (*fields, *caller.headers, *spec.headers.items())
     }
-    headers = tuple((name, value) for name, value in by_name.values() if value is not None)
     content = spec.raw
     if content is None:
-        media_type = by_name.get("content-type", ("", None))[1] or ""
-        content = b"" if spec.body is ABSENT else _encode(spec.body, media_type)
+        name, media_type = by_name.get("content-type", ("", None))
+        if is_multipart(media_type or "") and isinstance(spec.body, dict):
+            content, media_type = encode_multipart(spec.body, spec.files)
+            by_name["content-type"] = (name, media_type)
+        else:
+            content = b"" if spec.body is ABSENT else _encode(spec.body, media_type or "")
+    headers = tuple((name, value) for name, value in by_name.values() if value is not None)
     return Request(spec.method, target, headers, content)
 
 

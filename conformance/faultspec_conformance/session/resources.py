@@ -20,6 +20,7 @@ from faultspec.openapi.service import (
 )
 from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers.http import SAFE_METHODS
+from faultspec_conformance.session.multipart import is_multipart
 from faultspec_conformance.session.observation import Observation, point
 
 JSON = "application/json"
@@ -289,18 +290,23 @@ def content_type(operation: ServiceOperation) -> str:
     """Return the media type for the body of an operation: JSON if it accepts that, or a form."""
     if operation.body is None:
         return JSON
-    return operation.body.json_type or next(filter(is_form, operation.body.media_types), JSON)
+    offered = operation.body.media_types
+    forms = (*filter(is_form, offered), *filter(is_multipart, offered))
+    return operation.body.json_type or next(iter(forms), JSON)
 
 
 def is_form(media_type: str) -> bool:
-    """Whether it is the media type of a form."""
+    """Whether it is the media type of a form without files."""
     return media_type.partition(";")[0].strip().lower() == FORM
 
 
 def takes_body(operation: ServiceOperation) -> bool:
     """Whether the operation accepts a body that can be made up: JSON, or a form."""
-    types = operation.body.media_types if operation.body is not None else ()
-    return is_json_write(operation) or (operation.writes and any(map(is_form, types)))
+    if operation.body is None or not operation.writes:
+        return False
+    types = operation.body.media_types
+    forms = (*filter(is_form, types), *filter(is_multipart, types))
+    return is_json_write(operation) or bool(forms)
 
 
 def is_json_write(operation: ServiceOperation) -> bool:
