@@ -1,5 +1,6 @@
 """Pipes, devices, links and sizes where a command reads a file that a user names."""
 
+import json
 import os
 import subprocess
 import sys
@@ -218,6 +219,42 @@ def test_gitattributes_is_a_file(project: Path, kind: str, options: list[str]) -
     assert (project / "other").read_text() == "secret line\n"
     assert not (project / "nowhere").exists()
     assert os.path.lexists(place)
+
+
+@pytest.mark.parametrize("text", ["{{ [1, 2]|random }}", "{{ lipsum() }}"])
+def test_templates_have_no_random_texts(project: Path, text: str) -> None:
+    """The same taxonomy makes the same files, so `compile --check` can pass."""
+    place = project / "templates/python/errors.py.jinja"
+    place.parent.mkdir(parents=True)
+    place.write_text(text)
+    command = [*FAULTSPEC, "compile", "--out", "out", "--templates", "templates"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "bad-template" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_pipe_among_templates_is_refused(project: Path) -> None:
+    """The shipped template does not take its place in silence."""
+    place = project / "templates/python/errors.py.jinja"
+    place.parent.mkdir(parents=True)
+    os.mkfifo(place)
+    (place.parent / "other.jinja").write_text("")
+    command = [*FAULTSPEC, "compile", "--out", "out", "--templates", "templates"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "this is not a regular file" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\x1b[31mb", "a\u202eb", "a\u200bb"])
+def test_an_invisible_path_of_the_project_is_refused(project: Path, name: str) -> None:
+    """A path with characters that nobody sees is an error at its place."""
+    settings = {"taxonomies": {"taxonomy.yaml": {"out": name, "targets": ["python"]}}}
+    (project / "faultspec.yaml").write_text(json.dumps(settings))
+    done = subprocess.run(
+        [*FAULTSPEC, "compile"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert "faultspec.yaml:1:" in done.stderr
+    assert "internal-error" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["python/errors.py.jinja", "mine/target.yaml", "shared"])

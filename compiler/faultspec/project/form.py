@@ -13,9 +13,11 @@ from faultspec.language.grammar import (
     Text,
 )
 
-#: Relative, with `/` on every platform, so that the file means the same on every machine.
+#: Relative, with `/` on every platform, so that the file means the same on every machine; without
+#: control characters and signs that turn the direction of a text, which nobody sees in a review.
+_HIDDEN = r"\0-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff"
 _PATH = Text(
-    r"(?!/)(?![A-Za-z]:)[^\\\r\n]*[^\\\s]",
+    rf"(?!/)(?![A-Za-z]:)[^\\{_HIDDEN}]*[^\\\s{_HIDDEN}]",
     "a path relative to this file, such as `api/errors.yaml`",
 )
 _NAME = r"[A-Za-z_][A-Za-z0-9_$-]*"

@@ -30,7 +30,7 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
                 hint="see templates/README.md",
             )
         )
-    _refuse_links_outside(folder)
+    _refuse_irregular(folder)
     for stray in sorted(folder.glob("*.jinja")):
         hint = f"move it into the folder of its target, such as {folder}/python"
         raise _useless_file(stray, f"`{stray.name}` is the template of no target", hint)
@@ -58,19 +58,20 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
     return found
 
 
-def _refuse_links_outside(folder: Path) -> None:
-    """Refuse links that lead out of the folder: the text of any file would be generated."""
+def _refuse_irregular(folder: Path) -> None:
+    """Refuse links that lead out of the folder, for the text of any file would be generated; and
+    pipes, devices and dead links, in whose place shipped templates would be rendered.
+    """
     root = Path(os.path.realpath(folder))
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(root):
-            raise TargetError(
-                Diagnostic(
-                    "bad-template-path",
-                    "a symbolic link leads out of the folder of templates",
-                    str(path),
-                    hint="copy the file into the folder",
-                )
-            )
+            problem = "a symbolic link leads out of the folder of templates"
+        elif not path.is_file() and not path.is_dir():
+            problem = "this is not a regular file"
+        else:
+            continue
+        hint = "copy the file into the folder"
+        raise TargetError(Diagnostic("bad-template-path", problem, str(path), hint=hint))
 
 
 def _refuse_unknown(folder: Path, target: CompileTarget) -> None:
