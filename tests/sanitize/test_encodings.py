@@ -16,7 +16,9 @@ from urllib.parse import quote
 
 import pytest
 
+from faultspec.exchange.model import Canary
 from faultspec.exchange.sensitive import MASK
+from faultspec.leaks import find_planted
 from faultspec_conformance.sanitize.effort import Effort
 from faultspec_conformance.sanitize.masking import build_masking
 
@@ -174,6 +176,16 @@ def test_letters_before_the_digits_hide_nothing(name: str, before: str) -> None:
     for text in (coded, base64.b64encode(coded.encode()).decode()):
         masked = MASKING.text(f"it is {before}{text} here")
         assert text not in masked, text
+
+
+def test_a_plus_that_was_read_as_a_blank_hides_nothing() -> None:
+    """A service that reads a cookie or a header as a form turns each `+` of base64 into a blank."""
+    secret = "abQ7+cdE9/efG1+hiJ3kLmN5+opQrS7=="
+    masking = build_masking([], [(secret, "${KEY}")])
+    for written in (secret.replace("+", " "), quote(secret.replace("+", " "))):
+        assert masking.text(f"no such key: {written}!") == "no such key: ${KEY}!"
+    planted = Canary("secret", secret)
+    assert find_planted(f"no such key: {secret.replace('+', ' ')}!", [planted], whole=True)
 
 
 def test_a_query_is_not_quoted_printable() -> None:

@@ -348,6 +348,7 @@ def _encoded_forms(value: str) -> Iterator[tuple[str, str, bool]]:
             urllib.parse.quote(value, safe="", errors="replace"),
             urllib.parse.quote(value, errors="replace"),
             urllib.parse.quote_plus(value, errors="replace"),
+            value.replace("+", " "),  # read as a form
         ),
         " (JSON-escaped)": (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]),
         " (HTML-escaped)": (html.escape(value),),

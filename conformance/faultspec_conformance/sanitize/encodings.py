@@ -276,6 +276,7 @@ def forms_of(value: str) -> tuple[Form, ...]:
     plain += [json.dumps(value)[1:-1], html.escape(value)]
     plain += [quote(value, safe, errors="surrogatepass") for safe in ("", "/")]
     plain += [text.replace(" ", "+") for text in plain if " " in text]
+    plain += [text.replace("+", " ") for text in plain if "+" in text]  # read as a form
     plain += [" ".join(text.split()) for text in plain if len(text.split()) > 1]  # in one line
     raw = value.encode("utf-8", "surrogatepass")
     raws = [raw]
