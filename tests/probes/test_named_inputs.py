@@ -8,7 +8,7 @@ from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.probes import batch, bodies
+from faultspec_conformance.probes import batch, bodies, constraints
 from faultspec_conformance.probes.named_inputs import names_another_input
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.observation import Observation
@@ -122,6 +122,39 @@ def test_another_input_is_wrong_in_any_notation(details: object) -> None:
 def test_what_names_no_input_is_not_judged(details: object) -> None:
     """Containers, sentences and paths of requests name no input."""
     assert named(details) == {"not_exercised"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"), [("name", set()), ("items", {"not_exercised"}), ("title", {"failed"})]
+)
+def test_the_list_of_a_wrong_item_contains_it(name: str, kinds: set[str]) -> None:
+    """A refusal may name the members above the wrong one, and not one beside them."""
+
+    def script(request: Request) -> Response:
+        items = json.loads(request.body).get("items")
+        if isinstance(items, list) and all(len(str(item.get("name", ""))) > 1 for item in items):
+            return answer(201, {})
+        return answer(422, {"code": "invalid_input", "details": {"field": name}})
+
+    item = {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": {"type": "string", "minLength": 2}},
+    }
+    batch = {
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "items": {"type": "array", "items": item, "minItems": 1},
+            "title": {"type": "string"},
+        },
+    }
+    config = ServiceConfig(limits=Limits(writes=True))
+    session = http_session(script, TAXONOMY, config, document("/x", batch, "201"))
+    found = [one for one in constraints.constraints(session) if isinstance(one, Outcome)]
+    named = [one for one in found if one.clause == "details/field"]
+    assert {one.kind for one in named if "of `name` with" in str(one)} == kinds
+    assert ("passed" in {one.kind for one in named}) == (name != "title")
 
 
 def test_an_unknown_name_warns() -> None:

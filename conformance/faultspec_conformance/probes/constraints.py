@@ -245,5 +245,6 @@ def _send(session: HttpSession, forbidden: _ForbiddenInput) -> Iterator[Outcome]
         return
     yield check_invalid_input(session, answer, what, in_item=constraint.in_item)
     if constraint.path and constraint.keyword not in _CLOSED:
-        wrong = WrongInput(name, forbidden.known | {*constraint.path}, what)
+        known, above = forbidden.known | {*constraint.path}, constraint.path[:-1]
+        wrong = WrongInput(name, known, what, above)
         yield from check_named_input(session, answer, wrong, forbidden.valid)

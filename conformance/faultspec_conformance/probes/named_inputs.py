@@ -50,12 +50,14 @@ _NAME = re.compile(r"[\w$#/.\[\]\"'~-]{1,200}")
 class WrongInput:
     """The one input of a request that is wrong.
 
-    ``known``: the names of all inputs. ``what``: the mistake in words.
+    ``known``: the names of all inputs. ``what``: the mistake in words. ``above``: the names of the
+    members that contain it.
     """
 
     name: str
     known: frozenset[str]
     what: str
+    above: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,12 @@ def check_named_input(
         if mention.sure or _is_one_of(mention, wrong.known)
     ]
     subject = f"the refusal ({answer}) of {wrong.what}"
+    containers = _CONTAINERS | set(map(_plain, wrong.above))
     if not mentions:
         yield not_exercised(_FIELD, f"{subject} names no input")
     elif any(_plain(wrong.name) in mention.pieces for mention in mentions):
         yield passed(_FIELD)
-    elif any(_CONTAINERS.issuperset(mention.pieces) for mention in mentions):
+    elif any(containers.issuperset(mention.pieces) for mention in mentions):
         yield not_exercised(_FIELD, f"{subject} names what contains the input")
     else:
         mention = mentions[0]
