@@ -232,6 +232,16 @@ def test_templates_have_no_random_texts(project: Path, text: str) -> None:
     assert (done.returncode, "bad-template" in done.stderr) == (2, True), done.stderr
 
 
+def test_a_link_into_the_folder_of_git_is_refused(project: Path) -> None:
+    """A link that came with a checkout does not lead a compile into `.git`."""
+    (project / ".git/hooks").mkdir(parents=True)
+    (project / "generated").symlink_to(".git/hooks")
+    command = [*FAULTSPEC, "compile", "--target", "markdown"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "belongs to git" in done.stderr) == (2, True), done.stderr
+    assert list((project / ".git/hooks").iterdir()) == []
+
+
 def test_a_pipe_among_templates_is_refused(project: Path) -> None:
     """The shipped template does not take its place in silence."""
     place = project / "templates/python/errors.py.jinja"

@@ -88,6 +88,21 @@ def refuse_irregular(place: Path) -> None:
     )
 
 
+def refuse_git(folder: Path) -> None:
+    """Refuse an output folder that a symbolic link leads into a folder of git."""
+    real, written = (Path(path(folder)) for path in (os.path.realpath, os.path.abspath))
+    inside = [".git" in map(str.lower, each.parts) for each in (real, written)]
+    if inside == [True, False]:
+        raise TargetError(
+            Diagnostic(
+                "bad-output-path",
+                "a symbolic link leads into a folder that belongs to git",
+                str(folder),
+                hint="remove the link",
+            )
+        )
+
+
 def refuse_outside(folder: Path, path: str) -> None:
     """Refuse a path that a symbolic link leads out of the folder."""
     parent = (folder / path).parent

@@ -25,7 +25,7 @@ from faultspec.render.journal import (
     write_pointer,
 )
 from faultspec.render.locking import STAGING, FolderLock, Notify, make_parent
-from faultspec.render.ownership import open_regular
+from faultspec.render.ownership import open_regular, refuse_git
 from faultspec.targets import TargetError
 
 
@@ -137,7 +137,10 @@ def transaction(
     ``known``: all output folders of the project. An interrupted write is finished in these alone.
     Raises TargetError; then the folders are as they were.
     """
-    wanted = {_real(folder) for folder in folders}
+    named = [*folders]
+    for folder in named:
+        refuse_git(folder)
+    wanted = {_real(folder) for folder in named}
     with _os_errors(wanted), _lock_all(wanted, known, notify) as locks:
         _recover(locks, notify)
         yield Transaction(sorted(wanted))
