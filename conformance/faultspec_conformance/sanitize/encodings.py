@@ -275,6 +275,7 @@ def forms_of(value: str) -> tuple[Form, ...]:
     # is also looked for as it is escaped.
     plain += [json.dumps(value)[1:-1], html.escape(value)]
     plain += [quote(value, safe, errors="surrogatepass") for safe in ("", "/")]
+    plain += _rewritten_forms(value)
     plain += [text.replace(" ", "+") for text in plain if " " in text]
     plain += [text.replace("+", " ") for text in plain if "+" in text]  # read as a form
     plain += [" ".join(text.split()) for text in plain if len(text.split()) > 1]  # in one line
@@ -292,6 +293,31 @@ def forms_of(value: str) -> tuple[Form, ...]:
     for raw in raws:
         found += [Form(raw.hex()), *_base64_forms(raw)]
     return tuple(dict.fromkeys(found))
+
+
+#: Letters of a value so long that it is told from others without its first or last one.
+_LONG = 12
+
+_ALPHABETS = (str.maketrans("+/", "-_"), str.maketrans("-_", "+/"))
+_BASE64_TEXT = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
+
+
+def _rewritten_forms(value: str) -> Iterator[str]:
+    """The value as programs rewrite it: base64 in its other alphabet or without padding, quotes
+    doubled as in SQL, without the first or the last letter, and in a character set that lacks
+    letters of it.
+    """
+    if _BASE64_TEXT.fullmatch(value):
+        texts = [value, *map(value.translate, _ALPHABETS)]
+        yield from (text.rstrip("=") for text in texts)
+        yield from texts[1:]
+    if "'" in value:
+        yield value.replace("'", "''")
+    if len(value) >= _LONG:
+        yield from (value[1:], value[:-1])
+    if not value.isascii():
+        yield from (re.sub(r"[^\0-\x7f]", sign, value) for sign in "?\ufffd")
+        yield value.encode("utf-8", "surrogatepass").decode("cp1252", "replace")
 
 
 def _base64_forms(raw: bytes) -> Iterator[Form]:
