@@ -251,7 +251,7 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
             "provoke: {no_such_thing: {steps: "
             '[{request: POST /pets, body: {name: "${unique}"}, save: {id: /id}}, {request: "GET /pets/{id}"}]}}\n',
             KEY,
-            "no /id in the answer (201) of step 1 of the recipe for no_such_thing",
+            "no /id in the answer (201) of step 1 of the recipe for no_such_thing, which has /data",
         ),
         ("", "key-of-somebody-else", "me's credentials are refused (401 on GET /api/v2/pets)"),
         (

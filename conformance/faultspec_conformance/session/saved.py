@@ -4,8 +4,13 @@ from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 
 from faultspec.exchange.expressions import UncheckableExpression, search
+from faultspec.language.values import shorten
+from faultspec.runtime.nodes import child
 from faultspec_conformance.config import SavedPart
 from faultspec_conformance.session.observation import Observation, point
+
+#: The members of an answer that a reason names, so that a pointer can be mended.
+_SHOWN = 6
 
 
 def saved_values(
@@ -17,7 +22,12 @@ def saved_values(
     """
     values = {name: _part(part, answer) for name, part in save.items()}
     missing = next((save[name] for name, value in values.items() if value is None), None)
-    return values if missing is None else f"no {missing} in the answer ({answer}) of {where}"
+    if missing is None:
+        return values
+    members = [*answer.json][:_SHOWN] if isinstance(answer.json, dict) else []
+    shown = ", ".join(shorten(child("", name)) for name in members)
+    has = f", which has {shown}" if shown else ""
+    return f"no {missing} in the answer ({answer}) of {where}{has}"
 
 
 def _part(part: SavedPart, answer: Observation) -> object:
