@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +150,16 @@ def json_documents(folder: Path) -> Iterator[Path]:
         media_types = {each for response in found for each in response.get("content", {})}
         if all(re.fullmatch(r"application/(\S+\+)?json", each) for each in media_types):
             yield path
+
+
+def alternate_versions(documents: Iterable[Path]) -> Iterator[Path]:
+    """One document of each taxonomy, by turns of either version: the two differ little, and some
+    tools take seconds for each.
+    """
+    by_taxonomy: dict[str, list[Path]] = {}
+    for path in documents:
+        by_taxonomy.setdefault(path.name.rpartition("-")[0], []).append(path)
+    return (both[turn % len(both)] for turn, both in enumerate(by_taxonomy.values()))
 
 
 def json_schemas(folder: Path) -> Iterator[Path]:
