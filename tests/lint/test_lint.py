@@ -412,6 +412,14 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("surfaces/s/protocol/codes/100..200",),
     ),
     (
+        "protocol-number",
+        "envelopes: {e: {shape: {error: {code: $code}}}, p: {shape: {error: {code: $code, note?: $message}}}}\n"
+        "surfaces: {s: {transport: jsonrpc, error_when: {present: /error}, envelope: e, protocol: {envelope: p,"
+        " codes: {-32700: a, -32602: b}}}}\n"
+        "codes:\n  a: {summary: a, on: {jsonrpc: -32602}}\n  b: {summary: b, on: {jsonrpc: -32010}}\n",
+        ("surfaces/s/protocol/codes/-32602",),
+    ),
+    (
         "repeat-loses",
         "envelopes: {e: {shape: {code: $code, message: $message}}, f: {shape: {code: $code}}}\n"
         "surfaces: {s: {transport: http, envelope: e}, t: {transport: log, envelope: f, repeats: s, codes: [a]},"

@@ -277,13 +277,14 @@ def _own_numbers(subject: Subject, surface: Surface, protocol: Envelope) -> Iter
             if isinstance(place.node, Literal) and isinstance(place.node.value, int):
                 yield place.node.value
             elif "code" in place.slots:
-                yield from (
-                    code.wire
-                    for path, code in subject.live_codes()
-                    if isinstance(code.wire, int)
-                    and occurs_on(surface, path, code)
-                    and uses_envelope(code, envelope)
-                )
+                for path, code in subject.live_codes():
+                    number = code.wire_in(envelope)
+                    if (
+                        isinstance(number, int)
+                        and occurs_on(surface, path, code)
+                        and uses_envelope(code, envelope)
+                    ):
+                        yield number
 
 
 #: The slots that clients act on. Others, such as the message and ids, may differ in a mirror.
