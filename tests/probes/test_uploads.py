@@ -1,11 +1,16 @@
-"""A service that takes files (FastAPI), and the requests that it gets."""
+"""Services that take files (FastAPI, Starlette), and the requests that they get."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 from fastapi import FastAPI, File, Form, Request, UploadFile
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.applications import Starlette
+from starlette.requests import Request as StarletteRequest
+from starlette.responses import Response
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from faultspec.exchange import model
@@ -16,6 +21,7 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import ordinary_request
 from faultspec_conformance.session.multipart import encode_multipart
 from support.scripted import http_session
+from support.tenants import judged
 
 TAXONOMY = """
 faultspec: 1
@@ -146,3 +152,100 @@ def test_an_object_is_json_and_a_list_repeats_its_field() -> None:
     assert 'filename="d.txt"' in parts[4]
     assert "application/json" in parts[3]
     assert encode_multipart(form, {"d": "text/plain"})[0] == body
+
+
+def rooms(habit: str = "") -> Starlette:
+    """Rooms of two tenants, each with a picture. ``habit``: what it gets wrong; empty: nothing."""
+    owners: dict[str, str] = {}
+
+    async def create(request: StarletteRequest) -> Response:
+        await request.json()
+        name = f"r{len(owners)}"
+        owners[name] = request.headers["Authorization"]
+        return JSONResponse({"id": name}, 201)
+
+    async def read(request: StarletteRequest) -> Response:
+        known = owners.get(request.path_params["id"]) == request.headers.get("Authorization")
+        return JSONResponse(
+            {"id": request.path_params["id"]} if known else ABSENT, 404 - 204 * known
+        )
+
+    async def upload(request: StarletteRequest) -> Response:
+        if not request.headers.get("Content-Type", "").startswith("multipart/form-data"):
+            return refuse(415)
+        async with request.form() as form:
+            if "picture" not in form or not hasattr(form["picture"], "filename"):
+                return refuse(422)
+        name, caller = request.path_params["id"], request.headers.get("Authorization")
+        if owners.get(name) != caller and (habit != "open upload" or name not in owners):
+            return JSONResponse(ABSENT, 404)
+        return Response(status_code=204)
+
+    return Starlette(
+        routes=[
+            Route("/rooms", create, methods=["POST"]),
+            Route("/rooms/{id}", read, methods=["GET"]),
+            Route("/rooms/{id}/picture", upload, methods=["PUT"]),
+        ]
+    )
+
+
+ABSENT = {"code": "absent"}
+
+ROOMS = {
+    "openapi": "3.1.0",
+    "paths": {
+        "/rooms": {
+            "post": {
+                "requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}},
+                "responses": {"201": {"description": "made"}},
+            }
+        },
+        "/rooms/{id}": {"get": {"responses": {"200": {"description": "a room"}}}},
+        "/rooms/{id}/picture": {
+            "put": {
+                "requestBody": {
+                    "required": True,
+                    "content": {
+                        "multipart/form-data": {
+                            "schema": {
+                                "type": "object",
+                                "required": ["picture"],
+                                "properties": {"picture": {"type": "string", "format": "binary"}},
+                            }
+                        }
+                    },
+                },
+                "responses": {"204": {"description": "kept"}},
+            }
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("habit", "found"), [("", []), ("open upload", ["PUT /rooms/{id}/picture"])]
+)
+def test_an_upload_to_another_tenant_is_refused(
+    habit: str, found: list[str], tmp_path: Path
+) -> None:
+    """The upload is sent in its form, so the service looks at whose item it is."""
+    absent = "codes:\n  absent: {summary: Not there, http: [404, 405], retriable: false}\n"
+    conceal = "privacy: {conceal: [{across: tenant, answer: absent, never: [wrong]}]}\n"
+    room = ResourceConfig(
+        "room",
+        create=ConfiguredCall("POST", "/rooms", body={}),
+        id="/id",
+        read=ConfiguredCall("GET", "/rooms/{id}"),
+    )
+    report = judged(
+        tmp_path,
+        rooms(habit),
+        TAXONOMY.replace("codes:\n", absent) + conceal,
+        ROOMS,
+        room,
+        requests=100,
+        only="tenancy/*",
+    )
+    assert report.result.clauses["tenancy/concealed"].occasions
+    assert [str(each.finding.operation) for each in report.result.findings] == found

@@ -59,6 +59,7 @@ from faultspec_conformance.session.resources import (
     is_json_write,
     last_placeholder,
     lies_below,
+    takes_body,
 )
 
 _CLAUSE = "tenancy/concealed"
@@ -510,7 +511,7 @@ class _Comparison:
     def _request(self, operation: ServiceOperation, values: Mapping[str, object]) -> RequestSpec:
         """Return the request of the stranger for an item."""
         spec = replace(request_to(self.session, operation, values), identity=self.stranger)
-        if not is_json_write(operation):
+        if not takes_body(operation):
             return spec
         return replace(spec, body=change_body(self.session, self.resource.kind, operation))
 

@@ -41,7 +41,8 @@ def change_body(session: HttpSession, kind: ResourceKind, operation: ServiceOper
     if is_configured and call is not None and call.body is not ABSENT:
         return fill_in_call(session, call).body
     create = kind.call("create")
-    if operation.method == "PUT" and create is not None and create.body is not ABSENT:
+    is_of_item = shape_of(operation.template) == shape_of(kind.item or "")
+    if operation.method == "PUT" and is_of_item and create and create.body is not ABSENT:
         return fill_in_call(session, create).body
     if session.description.find(operation.method, operation.template) is None:
         return _body_of_recipe(session, operation)
