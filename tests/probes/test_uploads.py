@@ -166,9 +166,9 @@ def rooms(habit: str = "") -> Starlette:
 
     async def read(request: StarletteRequest) -> Response:
         known = owners.get(request.path_params["id"]) == request.headers.get("Authorization")
-        return JSONResponse(
-            {"id": request.path_params["id"]} if known else ABSENT, 404 - 204 * known
-        )
+        if not known:
+            return JSONResponse(ABSENT, 404)
+        return JSONResponse({"id": request.path_params["id"]}, headers={"ETag": '"1"'})
 
     async def upload(request: StarletteRequest) -> Response:
         if not request.headers.get("Content-Type", "").startswith("multipart/form-data"):
@@ -179,6 +179,9 @@ def rooms(habit: str = "") -> Starlette:
         name, caller = request.path_params["id"], request.headers.get("Authorization")
         if owners.get(name) != caller and (habit != "open upload" or name not in owners):
             return JSONResponse(ABSENT, 404)
+        tag = request.headers.get("If-Match")
+        if tag not in (None, '"1"') and habit != "any version":
+            return JSONResponse({"code": "stale"}, 412)
         return Response(status_code=204)
 
     return Starlette(
@@ -204,6 +207,7 @@ ROOMS = {
         "/rooms/{id}": {"get": {"responses": {"200": {"description": "a room"}}}},
         "/rooms/{id}/picture": {
             "put": {
+                "parameters": [{"name": "If-Match", "in": "header", "schema": {"type": "string"}}],
                 "requestBody": {
                     "required": True,
                     "content": {
@@ -224,13 +228,24 @@ ROOMS = {
 
 
 @pytest.mark.parametrize(
-    ("habit", "found"), [("", []), ("open upload", ["PUT /rooms/{id}/picture"])]
+    ("habit", "clause", "found"),
+    [
+        ("", "tenancy/concealed", []),
+        ("", "preconditions/stale", []),
+        ("open upload", "tenancy/concealed", ["PUT /rooms/{id}/picture"]),
+        ("any version", "preconditions/stale", ["PUT /rooms/{id}/picture"]),
+    ],
 )
-def test_an_upload_to_another_tenant_is_refused(
-    habit: str, found: list[str], tmp_path: Path
+def test_an_upload_is_refused_for_its_item(
+    habit: str, clause: str, found: list[str], tmp_path: Path
 ) -> None:
-    """The upload is sent in its form, so the service looks at whose item it is."""
-    absent = "codes:\n  absent: {summary: Not there, http: [404, 405], retriable: false}\n"
+    """The upload is sent in its form, so the service looks at whose item it is, and which version
+    of it is meant.
+    """
+    absent = (
+        "codes:\n  absent: {summary: Not there, http: [404, 405], retriable: false}\n"
+        "  stale: {summary: Another version, http: 412, retriable: false}\n"
+    )
     conceal = "privacy: {conceal: [{across: tenant, answer: absent, never: [wrong]}]}\n"
     room = ResourceConfig(
         "room",
@@ -245,7 +260,7 @@ def test_an_upload_to_another_tenant_is_refused(
         ROOMS,
         room,
         requests=100,
-        only="tenancy/*",
+        only=clause,
     )
-    assert report.result.clauses["tenancy/concealed"].occasions
+    assert report.result.clauses[clause].occasions
     assert [str(each.finding.operation) for each in report.result.findings] == found

@@ -72,11 +72,11 @@ def stale_writes(session: HttpSession) -> Iterator[Outcome]:
 
 
 def _actions(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
-    """Return the documented actions on an item by POST that take a validator."""
+    """Return the documented writes below an item that take a validator, such as actions by POST."""
     return [
         operation
         for operation in session.description.operations
-        if operation.method == "POST"
+        if operation.method in ("POST", "PUT", "PATCH")
         and kind.item is not None
         and lies_below(operation, kind)
         and operation.parameter("If-Match", "header") is not None
@@ -185,6 +185,8 @@ def _start(
         yield not_exercised(_STALE, f"no operation is known that reads `{kind.name}`")
     elif operation.method == "POST":
         yield from _Cycle(session, resource, operation, read).outcomes_of_action()
+    elif lies_below(operation, kind):
+        yield _Cycle(session, resource, operation, read).outcome_of_part()
     else:
         yield from _Cycle(session, resource, operation, read).outcomes()
 
@@ -257,6 +259,17 @@ class _Cycle:
             yield outcome
         else:
             yield not_exercised(_STALE, f"the service answered {stale} to {self.operation.name}")
+
+    def outcome_of_part(self) -> Outcome:
+        """Send a write of a part of the resource with a validator that was never given out. The
+        part may have an ETag of its own, so that of the resource decides nothing.
+        """
+        before = self.get()
+        stale = self.write(_NEVER_GIVEN)
+        outcome = self._check_stale(before, before, stale)
+        if outcome is None or stale.ok:
+            return outcome or passed(_STALE)
+        return not_exercised(_STALE, f"the service answered {stale} to {self.operation.name}")
 
     def get(self) -> Observation:
         """Read the resource."""
