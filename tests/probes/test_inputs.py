@@ -376,6 +376,23 @@ def test_each_form_of_a_target_is_tried(crash: str | None) -> None:
     assert found & {"framework/unknown-id", "framework/invalid-input"} or crash is None
 
 
+@pytest.mark.parametrize("echoes", [False, True])
+def test_a_page_position_does_not_come_back(echoes: bool) -> None:
+    """A refusal that repeats a made-up cursor is found as one that repeats another input."""
+
+    def script(request: Request) -> Response:
+        named = re.search(r"cursor=([^&]*)", request.target)
+        if named is None:
+            return answer(404, {"code": "absent"})
+        message = f"{named[1]} is not a position" if echoes else "not a position"
+        return answer(400, {"code": "malformed", "message": message})
+
+    taxonomy = f"{TAXONOMY}privacy: {{detectors: [canary]}}\n"
+    session = session_of(script, THINGS, taxonomy)
+    found = failures(session, malformed_targets.malformed_targets(session))
+    assert ("leaks/canary" in found) == echoes
+
+
 # ---- confidential members
 
 _CONFIDENTIAL = "leaks/confidential"

@@ -35,7 +35,7 @@ _BEFORE_TARGET = frozenset({401, 403, 405, 412, 428, 429})
 @dataclass(frozen=True, slots=True)
 class _TargetForm:
     """A form of an id or of a query parameter. ``text``: as it stands in the target, with its
-    escapes; ``{name}`` is the name of the parameter.
+    escapes; ``{name}`` is the name of the parameter, ``{canary}`` a text that must not come back.
     """
 
     what: str
@@ -78,7 +78,7 @@ _VALUES = (
 
 #: Values of parameters that say where a page begins: a word, and base64 of what is not a position.
 _POSITIONS = (
-    _TargetForm("a page position that no answer gave", "{name}=faultspec"),
+    _TargetForm("a page position that no answer gave", "{name}={canary}"),
     _TargetForm("a page position that is base64 of an empty object", "{name}=e30%3D"),
     _TargetForm("a page position that is base64 of bytes", "{name}=%2F%2F79%2FA%3D%3D"),
     _TargetForm("a page position that is base64 of a number", "{name}=LTE%3D"),
@@ -200,6 +200,10 @@ def _ask(
     query = {key: value for key, value in spec.query.items() if key not in names}
     path = path_of(operation.template, spec.values)
     text = form.text.replace("{name}", quote_plus(names[0]))
+    if "{canary}" in text:
+        mark = session.canary("value")
+        text = text.replace("{canary}", mark.value)
+        spec = replace(spec, canaries=(mark,))
     target = f"{path}?{text}"
     spec = replace(spec, template=target, values={}, query=query, route=operation.template)
     listed = ", ".join(f"`{name}`" for name in names)
