@@ -352,11 +352,10 @@ def test_a_tool_accepts_every_document(name: str, documents: Path) -> None:
 
 HEADING = """# Other tools
 
-The documents that `faultspec compile` writes, under the tools that people run on theirs:
-the OpenAPI documents (3.0 and 3.1) of a service with the overlay of each taxonomy of this
-repository and of the wire shapes in `tests/fixtures/wire_shapes`, and their JSON Schemas. Some tools
-read one document of each taxonomy, by turns that of 3.0 and that of 3.1. `make full` asks every
-tool again.
+The documents that `faultspec compile` writes, under the tools that people run on theirs: the
+OpenAPI documents (3.0 and 3.1) of a service with the overlay of each taxonomy of this repository
+and of the wire shapes in `tests/fixtures/wire_shapes`, and their JSON Schemas. Some tools read one
+document of each taxonomy, by turns that of 3.0 and that of 3.1. `make full` asks every tool again.
 
 | tool | version | what it does | documents | accepted | remark |
 |---|---|---|---|---|---|

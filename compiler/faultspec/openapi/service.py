@@ -349,9 +349,9 @@ def _body(document: Json, body: Json) -> RequestBody | None:
     return RequestBody(
         tuple(content),
         body.get("required") is True,
-        resolve(document, media.get("schema")),
-        _example(document, media),
-        dict(_files(document, media)),
+        schema=resolve(document, media.get("schema")),
+        example=_example(document, media),
+        files=dict(_files(document, media)),
     )
 
 

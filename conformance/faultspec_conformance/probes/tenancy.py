@@ -92,7 +92,7 @@ _LATER_PAGES = 3
 #: Stands for a member that a body does not have.
 _LACKING = object()
 
-#: The fewest members of an item by which it is told from an item of another tenant.
+#: The fewest members of an item that distinguish it from an item of another tenant.
 _TELLING_MEMBERS = 3
 
 

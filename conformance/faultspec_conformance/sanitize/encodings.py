@@ -295,7 +295,7 @@ def forms_of(value: str) -> tuple[Form, ...]:
     return tuple(dict.fromkeys(found))
 
 
-#: Letters of a value so long that it is told from others without its first or last one.
+#: Letters of a value so long that it differs from all others without its first or last one.
 _LONG = 12
 
 _ALPHABETS = (str.maketrans("+/", "-_"), str.maketrans("-_", "+/"))
