@@ -219,6 +219,7 @@ def test_other_columns_are_read_beside_an_object_of_many_members(tmp_path: Path)
     assert rows == [{"url": "/a", "code": None}] or rows == [{"url": "/a"}]
 
 
+@pytest.mark.full  # DuckDB plans it for half a minute
 def test_a_table_of_too_many_columns_is_not_read(tmp_path: Path) -> None:
     """DuckDB has no sum of more than a thousand terms."""
     path = tmp_path / "rows.parquet"
