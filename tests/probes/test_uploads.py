@@ -8,6 +8,7 @@ from fastapi import FastAPI, File, Form, Request, UploadFile
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request as StarletteRequest
 from starlette.responses import Response
 from starlette.routing import Route
@@ -51,6 +52,11 @@ def photos(habit: str = "") -> FastAPI:
         """Inputs that do not fit."""
         return refuse(500 if habit == "crash" else 422)
 
+    @app.exception_handler(HTTPException)
+    async def unreadable(request: Request, error: HTTPException) -> JSONResponse:
+        """Forms that cannot be read, and unknown paths."""
+        return refuse(422)
+
     @app.post("/photos", status_code=201)
     async def create(
         title: Annotated[str, Form()],
@@ -69,6 +75,8 @@ def photos(habit: str = "") -> FastAPI:
     @app.post("/broken", status_code=201)
     async def read_whole(request: Request) -> Any:
         """Read a form by hand."""
+        if habit == "boundary" and "boundary=" not in request.headers.get("Content-Type", ""):
+            return refuse(500)
         form = await request.form()
         return {"id": "1"} if "photo" in form else refuse(500 if habit == "by hand" else 422)
 
@@ -129,7 +137,7 @@ def test_a_text_in_place_of_a_picture_crashes_a_service() -> None:
     assert "failed" in outcomes("picture")[0]["framework/invalid-input"]
 
 
-@pytest.mark.parametrize("habit", ["crash", "by hand"])
+@pytest.mark.parametrize("habit", ["crash", "by hand", "boundary"])
 def test_a_form_that_breaks_off_crashes_a_service(habit: str) -> None:
     """A crash on a form that cannot be read is a failure."""
     assert "failed" in outcomes(habit)[0]["framework/invalid-input"]

@@ -29,8 +29,9 @@ CLAUSES = (_INVALID, _MEDIA_TYPE)
 #: Escapes that are none (URL Standard, 5.1), empty pairs, and a byte that is not UTF-8.
 _BROKEN = b"%zz=%&&=%ff"
 
-#: A form with files whose first part has no end (RFC 2046, 5.1.1), and its boundary.
-_CUT, _BOUNDARY = b'--cut\r\nContent-Disposition: form-data; name="a', "cut"
+#: A form with files whose part has a header without a colon and no end (RFC 2046, 5.1.1), and its
+#: boundary.
+_CUT, _BOUNDARY = b"--cut\r\nContent-Disposition form-data\r\n\r\nx", "cut"
 
 _REDIRECTS = "the service redirects, as an endpoint does that answers to a browser"
 
@@ -47,7 +48,14 @@ def wrong_forms(session: HttpSession) -> Iterator[ProbeResult]:
         if takes_body(operation) and not is_json_write(operation)
     ]
     for operation in operations[:MOST_OPERATIONS]:
-        for send in (_send_broken, _send_as_text, _send_marked, _send_other_files, _leave_out):
+        for send in (
+            _send_broken,
+            _send_without_boundary,
+            _send_as_text,
+            _send_marked,
+            _send_other_files,
+            _leave_out,
+        ):
             yield from attempt(map(partial(send, session), [operation]), *CLAUSES)
 
 
@@ -59,7 +67,7 @@ def _requires_fields(session: HttpSession, operation: ServiceOperation) -> bool:
 
 
 def _send_broken(session: HttpSession, operation: ServiceOperation) -> Outcome:
-    """Send escapes that cannot be read, or a part without an end. A parser may read them all the
+    """Send escapes that cannot be read, or a part that is not one. A parser may read them all the
     same (URL Standard, 5.1).
     """
     spec = request_to(session, operation)
@@ -73,6 +81,17 @@ def _send_broken(session: HttpSession, operation: ServiceOperation) -> Outcome:
     if answer.ok and not _requires_fields(session, operation):
         return not_exercised(_INVALID, f"{operation.name} accepts {what}")
     return _check_input(session, answer, what)
+
+
+def _send_without_boundary(session: HttpSession, operation: ServiceOperation) -> Outcome:
+    """Send a form with files whose media type lacks the boundary, which it requires (RFC 7578,
+    4.1).
+    """
+    what = "a form with files without a boundary"
+    if not is_multipart(content_type(operation)):
+        return not_exercised(_INVALID, f"{operation.name} takes forms without files")
+    spec = replace(request_to(session, operation), raw=_CUT, content_type=MULTIPART, trigger=what)
+    return _check_input(session, session.call(spec), what)
 
 
 def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
