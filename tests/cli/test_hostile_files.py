@@ -248,6 +248,7 @@ def test_a_pipe_among_templates_is_refused(project: Path) -> None:
     place.parent.mkdir(parents=True)
     os.mkfifo(place)
     (place.parent / "other.jinja").write_text("")
+    (place.parent / ".#other.jinja").symlink_to("of-an-editor")
     command = [*FAULTSPEC, "compile", "--out", "out", "--templates", "templates"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2

@@ -50,10 +50,11 @@ DOCUMENT = {
 
 
 def notes(*, follows: bool) -> Starlette:
-    """Notes with short ids, which begin anew for each tenant. ``follows``: a cursor leads to the
-    notes of the tenant that it was made for.
+    """Notes with short ids, which begin anew for each tenant with two that are alike. ``follows``:
+    a cursor leads to the notes of the tenant that it was made for.
     """
-    stored: dict[str, list[dict[str, str]]] = {"ann": [], "ben": []}
+    welcome = [{"id": f"n{number}", "title": "Welcome", "state": "open"} for number in range(2)]
+    stored = {who: [*welcome] for who in ("ann", "ben")}
 
     async def collection(request: Request) -> Response:
         who = request.headers.get("Authorization", "")

@@ -9,13 +9,16 @@ from faultspec.openapi.service import Description
 from faultspec_conformance.schemathesis.document import DocumentJudge, DocumentViolation
 
 
-def violations_of(schema: object, body: object) -> tuple[DocumentViolation, ...]:
-    """The violations of the schema by an answer of 200 with the body."""
+def violations_of(schema: object, body: object, **schemas: object) -> tuple[DocumentViolation, ...]:
+    """The violations of the schema by an answer of 200 with the body. ``schemas``: those that the
+    schema refers to.
+    """
     content = {"application/json": {"schema": schema}}
     answers = {"200": {"description": "things", "content": content}}
     document = {
         "openapi": "3.1.0",
         "info": {"title": "Things", "version": "1"},
+        "components": {"schemas": schemas},
         "paths": {"/things": {"get": {"responses": answers}}},
     }
     response = Response(
@@ -33,7 +36,7 @@ INTEGERS = {"anyOf": [{"type": "integer", "title": str(number)} for number in ra
     ("schema", "body", "places"),
     [
         (INTEGERS, "a" * 100_000, [None]),
-        ({"type": "array", "items": INTEGERS}, ["a"] * 300, ["/0"]),
+        ({"type": "array", "items": INTEGERS}, ["a"] * 300, [None]),
         ({"type": "array", "items": {"anyOf": [{"type": "string"}] * 2}}, [1, "a", 2], ["/0"]),
         ({"type": "array", "items": {"type": "string"}}, [1] * 30_000, ["/0"]),
         ({"type": "array", "items": INTEGERS}, [1] * 300, []),
@@ -48,3 +51,29 @@ def test_a_large_answer_is_held_to_a_large_schema(
     validator can find it without a text for each value and branch.
     """
     assert [violation.pointer for violation in violations_of(schema, body)] == places
+
+
+FILTER = {"$ref": "#/components/schemas/Filter"}
+
+#: A filter as many services have it: it consists of filters.
+FILTERS = {
+    "oneOf": [
+        {"type": "object", "required": [name], "properties": {name: inner}}
+        for name, inner in {
+            "and": {"type": "array", "items": FILTER},
+            "or": {"type": "array", "items": FILTER},
+            "not": FILTER,
+            "field": {"type": "string"},
+        }.items()
+    ]
+}
+
+
+@pytest.mark.parametrize(("levels", "pointer"), [(2, ""), (12, None)])
+def test_a_schema_that_refers_to_itself_is_held(levels: int, pointer: str | None) -> None:
+    """The texts of branches within branches multiply, so a deep value has none."""
+    body: object = {"field": 17}
+    for _ in range(levels):
+        body = {"and": [body], "or": [body]}
+    found = violations_of(FILTER, body, Filter=FILTERS)
+    assert [violation.pointer for violation in found] == [pointer]

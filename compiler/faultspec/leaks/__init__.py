@@ -348,7 +348,8 @@ def _encoded_forms(value: str) -> Iterator[tuple[str, str, bool]]:
             urllib.parse.quote(value, safe="", errors="replace"),
             urllib.parse.quote(value, errors="replace"),
             urllib.parse.quote_plus(value, errors="replace"),
-            value.replace("+", " "),  # read as a form
+            # Read as a form
+            *([value.replace("+", " ")] if any(map(str.isalnum, value)) else ()),
         ),
         " (JSON-escaped)": (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]),
         " (HTML-escaped)": (html.escape(value),),

@@ -11,7 +11,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from faultspec.openapi.closing import close, describe_cuts
-from faultspec.openapi.nodes import Json, first_json, mapping, sequence
+from faultspec.openapi.nodes import Json, first_json, is_json, mapping, sequence
 from faultspec.openapi.paths import PLACEHOLDER, RouteIndex, segment_values, shape_segments
 from faultspec.openapi.reader import DocumentReader, Loss, PathItem, resolve
 from faultspec.openapi.swagger import openapi_3
@@ -345,7 +345,8 @@ def _body(document: Json, body: Json) -> RequestBody | None:
     content = mapping(body.get("content"))
     if not content:
         return None
-    media = mapping(content[first_json(content) or next(iter(content))])
+    forms = (form for form in FORMS for offered in content if offered.partition(";")[0] == form)
+    media = mapping(content[first_json(content) or next(forms, next(iter(content)))])
     return RequestBody(
         tuple(content),
         body.get("required") is True,
@@ -355,24 +356,44 @@ def _body(document: Json, body: Json) -> RequestBody | None:
     )
 
 
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+"""The media types of forms, without files and with."""
+
 #: The keywords of schemas whose members are alternatives of a field, such as a file or null.
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf")
+
+_BYTES = "application/octet-stream"
+
+#: One media type of a range.
+_CONCRETE = {"image/*": "image/png", "*/*": "text/plain"}
+
+#: Levels of a field's schema, such as an optional list of files.
+_LEVELS = 4
 
 
 def _files(document: Json, media: Json) -> Iterator[tuple[str, str]]:
     """The fields of a form that are files, each with its media type (OpenAPI 3.1, 4.8.14)."""
     schema, encoding = resolve(document, media.get("schema")), mapping(media.get("encoding"))
-    for name, node in mapping(schema.get("properties")).items():
-        one = resolve(document, node)
-        one = resolve(document, one.get("items")) if one.get("type") == "array" else one
-        members = [part for key in _ALTERNATIVES for part in sequence(one.get(key))]
-        for part in (one, *(resolve(document, member) for member in members)):
-            written = part.get("contentMediaType")
-            if part.get("format") == "binary" or (written and "contentEncoding" not in part):
-                listed = mapping(encoding.get(name)).get("contentType") or written
-                first = str(listed or "application/octet-stream").partition(",")[0].strip()
-                yield name, first.replace("image/*", "image/png").replace("*/*", "text/plain")
-                break
+    parts = [schema, *(resolve(document, part) for part in sequence(schema.get("allOf")))]
+    fields = [field for part in parts for field in mapping(part.get("properties")).items()]
+    for name, node in fields:
+        written = next(_files_in(document, node, _LEVELS), None)
+        if written is not None:
+            listed = mapping(encoding.get(name)).get("contentType") or written
+            first = re.split("[,;]", str(listed))[0].strip() or _BYTES
+            yield name, _CONCRETE.get(first, _BYTES if "*" in first else first)
+
+
+def _files_in(document: Json, node: object, levels: int) -> Iterator[str]:
+    """The media types of the files that a field, its items or its alternatives are."""
+    one = resolve(document, node)
+    written = one.get("contentMediaType")
+    is_encoded = "contentEncoding" in one or is_json(written)
+    if one.get("format") == "binary" or (written and not is_encoded):
+        yield str(written or _BYTES)
+    inner = [one.get("items"), *(part for key in _ALTERNATIVES for part in sequence(one.get(key)))]
+    for part in inner if levels else ():
+        yield from _files_in(document, part, levels - 1)
 
 
 def _success(document: Json, responses: Mapping[str, Json]) -> DocumentedSuccess | None:

@@ -15,7 +15,7 @@ from faultspec.language.grammar import (
 
 #: Relative, with `/` on every platform, so that the file means the same on every machine; without
 #: control characters and signs that turn the direction of a text, which nobody sees in a review.
-_HIDDEN = r"\0-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff"
+_HIDDEN = r"\0-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
 _PATH = Text(
     rf"(?!/)(?![A-Za-z]:)[^\\{_HIDDEN}]*[^\\\s{_HIDDEN}]",
     "a path relative to this file, such as `api/errors.yaml`",

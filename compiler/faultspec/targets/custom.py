@@ -66,7 +66,7 @@ def _refuse_irregular(folder: Path) -> None:
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(root):
             problem = "a symbolic link leads out of the folder of templates"
-        elif not path.is_file() and not path.is_dir():
+        elif not path.is_file() and not path.is_dir() and not path.name.startswith("."):
             problem = "this is not a regular file"
         else:
             continue

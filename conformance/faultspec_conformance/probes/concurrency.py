@@ -52,9 +52,10 @@ def stale_writes(session: HttpSession) -> Iterator[Outcome]:
     for kind in session.turn:
         if kind.name not in session.knowledge.created:
             continue
-        for operation in (*changes(session, kind), *_actions(session, kind)):
+        whole = changes(session, kind)
+        for operation in (*whole, *_actions(session, kind)):
             found = True
-            yield from _start(session, kind, operation)
+            yield from _start(session, kind, operation, is_part=operation not in whole)
         for operation in islice(_actions_without_validator(session, kind), _ACTIONS):
             yield from _check_tag(session, kind, operation)
         resource = session.knowledge.created[kind.name]
@@ -79,6 +80,7 @@ def _actions(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]
         if operation.method in ("POST", "PUT", "PATCH")
         and kind.item is not None
         and lies_below(operation, kind)
+        and operation not in changes(session, kind)
         and operation.parameter("If-Match", "header") is not None
     ]
 
@@ -175,7 +177,7 @@ def _takes_validator(
 
 
 def _start(
-    session: HttpSession, kind: ResourceKind, operation: ServiceOperation
+    session: HttpSession, kind: ResourceKind, operation: ServiceOperation, *, is_part: bool
 ) -> Iterator[Outcome]:
     resource = take_untouched(session, kind)
     read = kind.operation("read")
@@ -185,7 +187,7 @@ def _start(
         yield not_exercised(_STALE, f"no operation is known that reads `{kind.name}`")
     elif operation.method == "POST":
         yield from _Cycle(session, resource, operation, read).outcomes_of_action()
-    elif lies_below(operation, kind):
+    elif is_part:
         yield _Cycle(session, resource, operation, read).outcome_of_part()
     else:
         yield from _Cycle(session, resource, operation, read).outcomes()
@@ -267,8 +269,12 @@ class _Cycle:
         before = self.get()
         stale = self.write(_NEVER_GIVEN)
         outcome = self._check_stale(before, before, stale)
-        if outcome is None or stale.ok:
-            return outcome or passed(_STALE)
+        if outcome is None:
+            after = self.get()
+            moved = self._has_moved(before, after)
+            return self._report_applied(before, stale, after) if moved else passed(_STALE)
+        if stale.ok:
+            return outcome
         return not_exercised(_STALE, f"the service answered {stale} to {self.operation.name}")
 
     def get(self) -> Observation:
@@ -371,9 +377,7 @@ class _Cycle:
         name, after = self.operation.name, self.get()
         kept = current is not None and after.header("ETag") == current
         if self._is_applied(now, stale, after) if kept else self._has_moved(now, after):
-            kind = self.resource.kind.name
-            message = f"{name} was refused ({stale}), but it changed the {kind}"
-            yield failed(_STALE, message, *(now, stale, after), variant="applied")
+            yield self._report_applied(now, stale, after)
             return
         yield passed(_STALE)
         named, actual = stale.header("ETag"), after.header("ETag") or current
@@ -397,6 +401,13 @@ class _Cycle:
             yield failed(_RECOVERS, f"{line}; expected a success", *(stale, after, again))
         else:
             yield not_exercised(_RECOVERS, line)
+
+    def _report_applied(
+        self, before: Observation, stale: Observation, after: Observation
+    ) -> Outcome:
+        kind = self.resource.kind.name
+        message = f"{self.operation.name} was refused ({stale}), but it changed the {kind}"
+        return failed(_STALE, message, *(before, stale, after), variant="applied")
 
     def _is_applied(self, before: Observation, stale: Observation, after: Observation) -> bool:
         """Whether a stale write changed the resource, which has kept its ETag.

@@ -91,7 +91,10 @@ def _send_without_boundary(session: HttpSession, operation: ServiceOperation) ->
     if not is_multipart(content_type(operation)):
         return not_exercised(_INVALID, f"{operation.name} takes forms without files")
     spec = replace(request_to(session, operation), raw=_CUT, content_type=MULTIPART, trigger=what)
-    return _check_input(session, session.call(spec), what)
+    answer = session.call(spec)
+    if answer.ok and not _requires_fields(session, operation):
+        return not_exercised(_INVALID, f"{operation.name} accepts {what}")
+    return _check_input(session, answer, what)
 
 
 def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
@@ -127,8 +130,8 @@ def _send_marked(session: HttpSession, operation: ServiceOperation) -> Outcome:
 def _send_other_files(session: HttpSession, operation: ServiceOperation) -> Outcome:
     """Send texts as its files. A service need not look into files."""
     what = "a form with texts as its files"
-    others = {name: _TEXT for name, media_type in operation.files.items() if media_type != _TEXT}
-    if not others or not is_multipart(content_type(operation)):
+    others = dict.fromkeys(operation.files, _TEXT)
+    if others == operation.files or not is_multipart(content_type(operation)):
         return not_exercised(_INVALID, f"{operation.name} takes no files but texts")
     spec = replace(request_to(session, operation), files=others, trigger=what)
     answer = session.call(replace(spec, body=body_for(session, operation)))

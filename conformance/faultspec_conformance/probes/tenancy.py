@@ -92,9 +92,6 @@ _LATER_PAGES = 3
 #: Stands for a member that a body does not have.
 _LACKING = object()
 
-#: The fewest members of an item that distinguish it from an item of another tenant.
-_TELLING_MEMBERS = 3
-
 
 def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
     """Call every operation on an item as a caller of another tenant, and as another caller of the
@@ -650,13 +647,18 @@ def _check_list(
         query = _next_query(paging, page, query)
     if shares_tenant(resource.owner, stranger):
         return  # an owner may list what its colleague has too
-    outcome = _check_cursor(session, resource, plain, paging=paging)
+    outcome = _check_cursor(session, resource, stranger, plain=plain, paging=paging)
     if outcome is not None:
         yield outcome
 
 
 def _check_cursor(
-    session: HttpSession, resource: CreatedResource, plain: RequestSpec, *, paging: Paging
+    session: HttpSession,
+    resource: CreatedResource,
+    stranger: Identity,
+    *,
+    plain: RequestSpec,
+    paging: Paging,
 ) -> Outcome | None:
     """Check that a cursor of the owner does not lead the stranger to items of the owner.
 
@@ -675,6 +677,7 @@ def _check_cursor(
         query = _next_query(paging, own, opening) if own.ok else None
     if query is None:
         return None
+    query.pop(paging.size.name, None)  # a page of the usual size shows more
     page = session.call(replace(plain, query=query))
     if not page.ok or not paging.items(page):
         return passed(_CLAUSE)
@@ -687,11 +690,9 @@ def _check_cursor(
         if unguessable(item[name])
     }
     text = page.exchange.response.body.decode("utf-8", "replace")
-    theirs = [item for item in paging.items(following) if isinstance(item, dict)]
-    # Ids such as `b17` may be those of both tenants; whole items are not.
-    shown = [item for item in paging.items(page) if isinstance(item, dict)]
-    same = any(item in theirs for item in shown if len(item) >= _TELLING_MEMBERS)
-    if not same and not any(identifier in text for identifier in ids):
+    # Ids such as `b17` may be those of both tenants; texts that the run wrote are not.
+    foreign = foreign_resources(session, [resource.kind], resource, stranger)
+    if foreign.find_in(page) is None and not any(identifier in text for identifier in ids):
         return passed(_CLAUSE)
     message = f"with a cursor of another tenant, {page.exchange.operation} shows that tenant's "
     message += resource.kind.name

@@ -277,7 +277,8 @@ def forms_of(value: str) -> tuple[Form, ...]:
     plain += [quote(value, safe, errors="surrogatepass") for safe in ("", "/")]
     plain += _rewritten_forms(value)
     plain += [text.replace(" ", "+") for text in plain if " " in text]
-    plain += [text.replace("+", " ") for text in plain if "+" in text]  # read as a form
+    # Read as a form.
+    plain += [text.replace("+", " ") for text in plain if "+" in text and _LEFT.match(text)]
     plain += [" ".join(text.split()) for text in plain if len(text.split()) > 1]  # in one line
     raw = value.encode("utf-8", "surrogatepass")
     raws = [raw]
@@ -296,7 +297,10 @@ def forms_of(value: str) -> tuple[Form, ...]:
 
 
 #: Letters of a value so long that it differs from all others without its first or last one.
-_LONG = 12
+_LONG = 20
+
+#: The least that is left of a value in a character set that lacks letters of it.
+_LEFT = re.compile(r"(?:.*[A-Za-z0-9]){6}", re.DOTALL)
 
 _ALPHABETS = (str.maketrans("+/", "-_"), str.maketrans("-_", "+/"))
 _BASE64_TEXT = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
@@ -316,7 +320,8 @@ def _rewritten_forms(value: str) -> Iterator[str]:
     if len(value) >= _LONG:
         yield from (value[1:], value[:-1])
     if not value.isascii():
-        yield from (re.sub(r"[^\0-\x7f]", sign, value) for sign in "?\ufffd")
+        if _LEFT.match(value):
+            yield from (re.sub(r"[^\0-\x7f]", sign, value) for sign in "?\ufffd")
         yield value.encode("utf-8", "surrogatepass").decode("cp1252", "replace")
 
 

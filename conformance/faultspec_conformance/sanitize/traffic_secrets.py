@@ -33,6 +33,12 @@ _MEMBER = re.compile(
     r'(?:"(?P<text>(?:[^"\\]|\\.){1,4096})(?:"|\Z)|(?P<number>-?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,4})?))'
 )
 
+#: A field of a form with files (RFC 7578, 4.2), with a text of one line.
+_FIELD = re.compile(
+    r'form-data; name="(?P<name>[^"\r\n]{1,200})"\r?\n(?:[^\r\n]{1,200}\r?\n){0,3}\r?\n'
+    r"(?P<text>[^\r\n]{1,4096})"
+)
+
 #: An element of XML with a text.
 _ELEMENT = re.compile(
     r"<(?:[\w.-]{1,60}:)?(?P<name>[\w.-]{1,100})(?:\s[^<>]{0,200})?>(?P<text>[^<>]{1,4096})</"
@@ -151,6 +157,7 @@ def _message_secrets(
         if "=" in text[:_FORM] and "<" not in text[:64]:
             yield from _named_parameters(text[:_FORM], sensitive)
         yield from _named_elements(text, sensitive)
+        yield from _named_fields(text, sensitive)
     else:
         yield from _named_members(members, effort)
 
@@ -185,6 +192,13 @@ def _named_elements(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
     for match in _ELEMENT.finditer(text):
         if sensitive.hides(match["name"]) or SECRET_NAME.search(match["name"]):
             yield unescape(match["text"])
+            yield match["text"]
+
+
+def _named_fields(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
+    """The texts of fields of a form with files that have a secret name."""
+    for match in _FIELD.finditer(text) if "form-data" in text else ():
+        if sensitive.hides(match["name"]) or SECRET_NAME.search(match["name"]):
             yield match["text"]
 
 

@@ -42,7 +42,7 @@ _MESSAGE = 300
 _TEXTS, _BYTES = 20_000, 64 * 1024**2
 
 #: The keywords of schemas whose members are branches.
-_BRANCHES = frozenset({"anyOf", "oneOf", "allOf"})
+_BRANCHES = ("anyOf", "oneOf", "allOf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +181,11 @@ def _check_cheaply(operation: Any, answer: httpx.Response) -> None:
             return
     except ValueError:  # the schema or the body cannot be read, and the check says so
         return
-    branches = _count_branches(found.schema)
-    if branches * len(answer.content) > _BYTES:
+    texts = _count_texts(found.schema, value)
+    if texts > _TEXTS or texts * len(answer.content) > _BYTES:
         words = "the body does not fit; it and the schema are too large to tell where"
         raise Failure(operation=operation.label, title=JsonSchemaError.kind_title, message=words)
-    if (branches + 1) * count_values(answer.content) > _TEXTS:
+    if count_values(answer.content) > _TEXTS:
         try:
             validator.validate(value)
         except jsonschema_rs.ValidationError as first:
@@ -198,17 +198,33 @@ def _check_cheaply(operation: Any, answer: httpx.Response) -> None:
             ) from first
 
 
-def _count_branches(schema: object) -> int:
-    """The branches of a schema and of all within it."""
-    count, rest = 0, [schema]
-    while rest:
-        node = rest.pop()
-        if isinstance(node, Mapping):
-            count += sum(len(sequence(node[key])) for key in _BRANCHES & node.keys())
-            rest += node.values()
-        else:
-            rest += sequence(node)
-    return count
+def _count_texts(document: Json, value: object) -> int:
+    """The branches that the validator may describe, in a schema and all that its branches and
+    references lead to; counted until there are too many.
+    """
+    count, seen = 0, 0
+    rest: list[tuple[object, object]] = [(document, value)]
+    while rest and count <= _TEXTS and seen <= 10 * _TEXTS:
+        schema, value = rest.pop()
+        seen += 1
+        node = resolve(document, schema)
+        branches = [branch for key in _BRANCHES for branch in sequence(node.get(key))]
+        count += len(branches)
+        rest += ((branch, value) for branch in branches)
+        rest += _inner_schemas(node, value)
+    return count if not rest else _TEXTS + 1
+
+
+def _inner_schemas(node: Json, value: object) -> Iterator[tuple[object, object]]:
+    """The schemas of the members or items of a value, each with the member or item."""
+    if isinstance(value, list):
+        first = sequence(node.get("prefixItems"))
+        yield from zip(first, value, strict=False)
+        yield from ((node.get("items"), item) for item in value[len(first) :])
+    if isinstance(value, dict):
+        known = mapping(node.get("properties"))
+        for name, member in value.items():
+            yield known.get(name, node.get("additionalProperties")), member
 
 
 def _violations(clause: str, error: Failure | FailureGroup) -> Iterator[DocumentViolation]:

@@ -24,7 +24,8 @@ def saved_values(
     missing = next((save[name] for name, value in values.items() if value is None), None)
     if missing is None:
         return values
-    members = [*answer.json][:_SHOWN] if isinstance(answer.json, dict) else []
+    is_pointer = " " not in missing.place
+    members = [*answer.json][:_SHOWN] if is_pointer and isinstance(answer.json, dict) else []
     shown = ", ".join(shorten(child("", name)) for name in members)
     has = f", which has {shown}" if shown else ""
     return f"no {missing} in the answer ({answer}) of {where}{has}"

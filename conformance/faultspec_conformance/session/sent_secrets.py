@@ -11,6 +11,7 @@ from faultspec.exchange.model import Canary, Request, first_header
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import CREDENTIALS, Identity, secret_of
 from faultspec_conformance.session.base import forbidden_secrets
+from faultspec_conformance.session.multipart import is_multipart, read_fields
 from faultspec_conformance.session.observation import leaves, parse_body
 from faultspec_conformance.session.resources import is_form
 
@@ -84,8 +85,13 @@ def _query_secrets(request: Request) -> Iterator[str]:
 def _body_secrets(request: Request) -> Iterator[str]:
     if len(request.body) > _LONGEST:
         return
-    if is_form(first_header(request.headers, "content-type") or ""):
-        fields = parse_qsl(request.body.decode("utf-8", "replace"))
+    media_type = first_header(request.headers, "content-type") or ""
+    if is_form(media_type) or is_multipart(media_type):
+        fields = (
+            parse_qsl(request.body.decode("utf-8", "replace"))
+            if is_form(media_type)
+            else read_fields(request.body, media_type)
+        )
         yield from (value for name, value in fields if name == _TOKEN or _NAME.search(name))
         return
     for pointer, value in leaves(parse_body(request.body)):
