@@ -243,3 +243,29 @@ def test_notes_on_a_document(
     assert [operation.template for operation in described.operations] == templates
     assert [note in text for text in notes if note] == ([True] if note else [])
     assert bool(notes) == bool(note)
+
+
+@pytest.mark.parametrize(
+    ("offered", "chosen"),
+    [
+        (["multipart/form-data; charset=utf-8"], "multipart/form-data; charset=utf-8"),
+        (["Multipart/Form-Data"], "Multipart/Form-Data"),
+        (["application/octet-stream", "multipart/form-data"], "multipart/form-data"),
+        (
+            ["multipart/form-data", "application/x-www-form-urlencoded"],
+            "application/x-www-form-urlencoded",
+        ),
+        (["multipart/form-data", "application/json"], "application/json"),
+        (["text/csv", "application/xml"], "text/csv"),
+    ],
+)
+def test_the_schema_is_that_of_the_media_type_that_is_sent(offered: list[str], chosen: str) -> None:
+    """JSON comes before forms, and a form without files before one with files. Media types may have
+    parameters and capital letters.
+    """
+    content = {name: {"schema": {"title": name}} for name in offered}
+    paths = {"/a": {"post": {"requestBody": {"content": content}, "responses": {}}}}
+    body = service.read({"openapi": "3.1.0", "paths": paths}).operations[0].body
+    assert body is not None
+    assert body.schema["title"] == chosen
+    assert (body.json_type or body.form_type or "text/csv") == chosen

@@ -1,10 +1,13 @@
 """Parts of a document whose types nobody has checked, as the types a reader expects."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from faultspec.runtime.codecs import VENDORS_JSON
+from faultspec.runtime.codecs import VENDORS_JSON, media_essence
+
+FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
+"""The media types of forms, without files and with."""
 
 Json = Mapping[str, Any]
 
@@ -51,3 +54,18 @@ def includes_json(media_range: object) -> bool:
 def first_json(media_types: Iterable[str]) -> str | None:
     """The first media type that is JSON."""
     return next((media_type for media_type in media_types if is_json(media_type)), None)
+
+
+def is_form(media_type: str) -> bool:
+    """Whether it is the media type of a form without files."""
+    return media_essence(media_type) == FORM
+
+
+def is_multipart(media_type: str) -> bool:
+    """Whether it is the media type of a form with files."""
+    return media_essence(media_type) == MULTIPART
+
+
+def first_form(media_types: Collection[str]) -> str | None:
+    """The first media type of a form, rather of one without files."""
+    return next(filter(is_form, media_types), None) or next(filter(is_multipart, media_types), None)

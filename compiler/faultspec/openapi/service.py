@@ -11,7 +11,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from faultspec.openapi.closing import close, describe_cuts
-from faultspec.openapi.nodes import Json, first_json, is_json, mapping, sequence
+from faultspec.openapi.nodes import Json, first_form, first_json, is_json, mapping, sequence
 from faultspec.openapi.paths import PLACEHOLDER, RouteIndex, segment_values, shape_segments
 from faultspec.openapi.reader import DocumentReader, Loss, PathItem, resolve
 from faultspec.openapi.swagger import openapi_3
@@ -30,7 +30,8 @@ class OperationParameter:
 
 @dataclass(frozen=True, slots=True)
 class RequestBody:
-    """A request body: all its media types, schema and example of the first that is JSON.
+    """A request body: all its media types, schema and example of the first that is JSON, or else a
+    form.
 
     ``files``: the media type of each field that is a file, if it is a form.
     """
@@ -45,6 +46,11 @@ class RequestBody:
     def json_type(self) -> str | None:
         """The first media type that is JSON, or None."""
         return first_json(self.media_types)
+
+    @property
+    def form_type(self) -> str | None:
+        """The first media type of a form, or None."""
+        return first_form(self.media_types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,8 +351,7 @@ def _body(document: Json, body: Json) -> RequestBody | None:
     content = mapping(body.get("content"))
     if not content:
         return None
-    forms = (form for form in FORMS for offered in content if offered.partition(";")[0] == form)
-    media = mapping(content[first_json(content) or next(forms, next(iter(content)))])
+    media = mapping(content[first_json(content) or first_form(content) or next(iter(content))])
     return RequestBody(
         tuple(content),
         body.get("required") is True,
@@ -355,9 +360,6 @@ def _body(document: Json, body: Json) -> RequestBody | None:
         files=dict(_files(document, media)),
     )
 
-
-FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
-"""The media types of forms, without files and with."""
 
 #: The keywords of schemas whose members are alternatives of a field, such as a file or null.
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from faultspec.openapi.nodes import Json, is_json, mapping, sequence
+from faultspec.openapi.nodes import FORM, MULTIPART, Json, is_json, mapping, sequence
 from faultspec.openapi.pointers import child, value_at
 from faultspec.openapi.reader import METHODS, Loss, follow
 from faultspec.openapi.schemas import LISTS, MAPS, SINGLE
@@ -36,9 +36,6 @@ _STYLES: Mapping[object, Json] = {
 }
 
 _FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
-
-_FORM = "application/x-www-form-urlencoded"
-_MULTIPART = "multipart/form-data"
 
 MediaTypes = dict[str, str]
 """Media types, each with the pointer at which the user's document lists it."""
@@ -341,10 +338,10 @@ class _Conversion:
         if not fields:
             return None
         has_file = any(node.get("type") == "file" for node, _ in fields.values())
-        media_types = [name for name in consumes if name in (_FORM, _MULTIPART)]
+        media_types = [name for name in consumes if name in (FORM, MULTIPART)]
         required = [name for name, (node, _) in fields.items() if node.get("required") is True]
         content = {}
-        for media_type in media_types or [_MULTIPART if has_file else _FORM]:
+        for media_type in media_types or [MULTIPART if has_file else FORM]:
             place = child(child(new, "content"), media_type)
             properties: dict[str, Any] = {}
             for name, (node, old) in fields.items():

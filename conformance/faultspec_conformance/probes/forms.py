@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from faultspec.openapi.nodes import MULTIPART, is_multipart
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.operations import MOST_OPERATIONS
 from faultspec_conformance.probes.refusals import (
@@ -16,9 +17,9 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import body_for, request_to
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.multipart import MULTIPART, is_multipart
 from faultspec_conformance.session.observation import Observation, not_exercised
 from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import content_type, is_json_write, takes_body
 
 _INVALID, _MEDIA_TYPE = "framework/invalid-input", "framework/media-type"
@@ -77,10 +78,7 @@ def _send_broken(session: HttpSession, operation: ServiceOperation) -> Outcome:
     else:
         what = "a form with broken escapes"
         spec = replace(spec, raw=_BROKEN)
-    answer = session.call(replace(spec, trigger=what))
-    if answer.ok and not _requires_fields(session, operation):
-        return not_exercised(_INVALID, f"{operation.name} accepts {what}")
-    return _check_input(session, answer, what)
+    return _check_unreadable(session, operation, replace(spec, trigger=what))
 
 
 def _send_without_boundary(session: HttpSession, operation: ServiceOperation) -> Outcome:
@@ -91,10 +89,17 @@ def _send_without_boundary(session: HttpSession, operation: ServiceOperation) ->
     if not is_multipart(content_type(operation)):
         return not_exercised(_INVALID, f"{operation.name} takes forms without files")
     spec = replace(request_to(session, operation), raw=_CUT, content_type=MULTIPART, trigger=what)
+    return _check_unreadable(session, operation, spec)
+
+
+def _check_unreadable(
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
+) -> Outcome:
+    """Send a form that cannot be read, to be refused where the document requires a field."""
     answer = session.call(spec)
     if answer.ok and not _requires_fields(session, operation):
-        return not_exercised(_INVALID, f"{operation.name} accepts {what}")
-    return _check_input(session, answer, what)
+        return not_exercised(_INVALID, f"{operation.name} accepts {spec.trigger}")
+    return _check_input(session, answer, spec.trigger)
 
 
 def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
@@ -121,10 +126,7 @@ def _send_marked(session: HttpSession, operation: ServiceOperation) -> Outcome:
         return not_exercised(_INVALID, f"no form of {operation.name} has a free text")
     marked = {name: mark.value if name in free else value for name, value in body.items()}
     spec = replace(request_to(session, operation), canaries=(mark,), trigger=_MARKED)
-    answer = session.call(replace(spec, body=marked))
-    if answer.status < 400:
-        return not_exercised(_INVALID, f"{operation.name} accepts {_MARKED}")
-    return check_refusal(_INVALID, answer, _MARKED)
+    return _check_if_refused(session, operation, replace(spec, body=marked))
 
 
 def _send_other_files(session: HttpSession, operation: ServiceOperation) -> Outcome:
@@ -134,10 +136,17 @@ def _send_other_files(session: HttpSession, operation: ServiceOperation) -> Outc
     if others == operation.files or not is_multipart(content_type(operation)):
         return not_exercised(_INVALID, f"{operation.name} takes no files but texts")
     spec = replace(request_to(session, operation), files=others, trigger=what)
-    answer = session.call(replace(spec, body=body_for(session, operation)))
+    return _check_if_refused(session, operation, replace(spec, body=body_for(session, operation)))
+
+
+def _check_if_refused(
+    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
+) -> Outcome:
+    """Send a form that a service may accept."""
+    answer = session.call(spec)
     if answer.status < 400:
-        return not_exercised(_INVALID, f"{operation.name} accepts {what}")
-    return check_refusal(_INVALID, answer, what)
+        return not_exercised(_INVALID, f"{operation.name} accepts {spec.trigger}")
+    return check_refusal(_INVALID, answer, spec.trigger)
 
 
 def _leave_out(session: HttpSession, operation: ServiceOperation) -> Outcome:

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import islice
 
 from faultspec.language.model import Code
+from faultspec.openapi.nodes import FORM, MULTIPART
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.operations import (
@@ -26,7 +27,6 @@ from faultspec_conformance.session.observation import INVALID_INPUT, failed, not
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.parameters import readable_operation, required_query
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import FORM
 
 _ACCEPT, _MEDIA_TYPE = "framework/not-acceptable", "framework/media-type"
 
@@ -56,13 +56,13 @@ class _ForeignBody:
 _FOREIGN: tuple[_ForeignBody, ...] = (
     _ForeignBody("XML", "application/xml", b"<faultspec/>"),
     _ForeignBody("a form", FORM),
-    _ForeignBody("multipart without a boundary", "multipart/form-data", b"--faultspec--\r\n"),
+    _ForeignBody("multipart without a boundary", MULTIPART, b"--faultspec--\r\n"),
     _ForeignBody("a media type that cannot be read", ";"),
     _ForeignBody("XML that breaks off", "application/xml", b"<faultspec><"),
     _ForeignBody("a form with broken escapes", FORM, b"%zz=%&&=%ff"),
     _ForeignBody(
         "multipart that breaks off",
-        "multipart/form-data; boundary=faultspec",
+        f"{MULTIPART}; boundary=faultspec",
         b"--faultspec\r\nContent-Disposition: form-data; name=",
     ),
     _ForeignBody("no media type", None),

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from random import Random
 from urllib.parse import quote, urlsplit
 
-from faultspec.openapi.nodes import mapping
+from faultspec.openapi.nodes import FORM, mapping
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec_conformance.run.draft_resources import quote_scalar
 from faultspec_conformance.session import sampling
-from faultspec_conformance.session.resources import FORM
 
 #: The last segments of paths that give out credentials.
 _PATHS = re.compile(

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from urllib3.fields import RequestField
 from urllib3.filepost import encode_multipart_formdata
 
-MULTIPART = "multipart/form-data"
-"""The media type of forms with files."""
+from faultspec_conformance.config.context import wire_text
 
 #: The same in all requests, so that a request that is sent again has the same bytes.
 _BOUNDARY = "faultspec-4f1c0d7a92be"
@@ -26,16 +25,11 @@ _BEGINNINGS: Mapping[str, bytes] = {
 }
 
 
-def is_multipart(media_type: str) -> bool:
-    """Whether it is the media type of forms with files."""
-    return media_type.partition(";")[0].strip().lower() == MULTIPART
-
-
 def encode_multipart(body: Mapping[str, object], files: Mapping[str, str]) -> tuple[bytes, str]:
     """A form, and its media type with the boundary. ``files``: the media type of each field that is
     a file. A list repeats its field; null is left out; an object is JSON (OpenAPI 3.1, 4.8.14.3).
     """
-    parts = [part for name, value in body.items() for part in _parts(name, value, files)]
+    parts = [part for name, value in body.items() for part in _parts(name, value, files.get(name))]
     return encode_multipart_formdata(parts, _BOUNDARY)
 
 
@@ -55,19 +49,20 @@ def _text_of(part: email.message.Message) -> str:
     return content.decode("utf-8", "replace") if isinstance(content, bytes) else ""
 
 
-def _parts(name: str, value: object, files: Mapping[str, str]) -> Iterator[RequestField]:
-    for item in value if isinstance(value, list) else [value] if value is not None else []:
-        if name in files:
-            yield _file_part(name, item, files[name])
+def _parts(name: str, value: object, file_type: str | None) -> Iterator[RequestField]:
+    """The parts of a field. ``file_type``: its media type if it is a file."""
+    sent = name.encode("utf-8", "replace").decode()  # a document may have half a surrogate
+    values = value if isinstance(value, list) else [value]
+    for item in values if value is not None else ():
+        if file_type is not None:
+            yield _file_part(sent, item, file_type)
         elif isinstance(item, dict | list):
-            yield _part(name, json.dumps(item).encode(), "application/json")
+            yield _part(sent, json.dumps(item).encode(), "application/json")
         else:
-            text = str(item).lower() if isinstance(item, bool) else str(item)
-            yield _part(name, text.encode("utf-8", "surrogatepass"))
+            yield _part(sent, wire_text(item).encode("utf-8", "surrogatepass"))
 
 
 def _file_part(name: str, value: object, media_type: str) -> RequestField:
-    name = _sendable(name)
     content = _BEGINNINGS.get(media_type, b"") + str(value).encode("utf-8", "surrogatepass")
     extension = mimetypes.guess_extension(media_type) or ".bin"
     return _part(name, content, media_type, f"{name}{extension}")
@@ -76,11 +71,6 @@ def _file_part(name: str, value: object, media_type: str) -> RequestField:
 def _part(
     name: str, content: bytes, media_type: str | None = None, filename: str | None = None
 ) -> RequestField:
-    part = RequestField(_sendable(name), content, filename)
+    part = RequestField(name, content, filename)
     part.make_multipart(content_type=media_type)
     return part
-
-
-def _sendable(name: str) -> str:
-    """A name from a document, which may have half a surrogate."""
-    return name.encode("utf-8", "replace").decode()

@@ -7,10 +7,11 @@ from typing import Literal
 from urllib.parse import quote_plus, unquote_plus, urlencode
 
 from faultspec.exchange.model import Canary, Request
+from faultspec.openapi.nodes import is_form, is_multipart
 from faultspec_conformance.config import ABSENT, NOBODY, ConfiguredCall, Identity
-from faultspec_conformance.config.context import SAVED_NAME
-from faultspec_conformance.session.multipart import encode_multipart, is_multipart
-from faultspec_conformance.session.resources import JSON, is_form, path_of
+from faultspec_conformance.config.context import SAVED_NAME, wire_text
+from faultspec_conformance.session.multipart import encode_multipart
+from faultspec_conformance.session.resources import JSON, path_of
 
 #: JSON if the service offers a choice, otherwise any media type, such as a stream of events.
 _ACCEPT = f"{JSON}, */*;q=0.8"
@@ -26,15 +27,15 @@ class RequestSpec:
     ``identity``: None is the ordinary caller. ``values`` fill the placeholders of ``template``,
     which may have a query. ``headers``: a value of None removes the header, even one of the
     identity. ``raw`` is sent instead of ``body``. ``files``: the media type of each field of a form
-    that is a file. ``correlation``: a `Correlation`, or the id
-    itself. ``canaries``: values in it that must not come back. ``route``: the template that reports
-    name, `same` is that of the request, and None is for no route. ``wait_when_limited``: after an
-    unexpected 429 wait as long as `Retry-After` says, and send the request again.
-    ``may_be_refused``: a 401 is what the request is for, so no login is repeated.
-    ``may_disconnect``: servers may close the connection on such a request as long as they keep
-    listening. ``may_fail``: the request makes the service fail on purpose, so a crash is not a
-    finding. ``server_may_refuse``: they may also refuse it before the application sees it; that
-    answer is not recorded. ``trigger``: what sets it apart from an ordinary request, in words.
+    that is a file. ``correlation``: a `Correlation`, or the id itself. ``canaries``: values in it
+    that must not come back. ``route``: the template that reports name, `same` is that of the
+    request, and None is for no route. ``wait_when_limited``: after an unexpected 429 wait as long
+    as `Retry-After` says, and send the request again. ``may_be_refused``: a 401 is what the request
+    is for, so no login is repeated. ``may_disconnect``: servers may close the connection on such a
+    request as long as they keep listening. ``may_fail``: the request makes the service fail on
+    purpose, so a crash is not a finding. ``server_may_refuse``: they may also refuse it before the
+    application sees it; that answer is not recorded. ``trigger``: what sets it apart from an
+    ordinary request, in words.
     """
 
     method: str
@@ -101,7 +102,7 @@ def wire_request(
     ``correlation``: the header of the correlation id and its value.
     """
     path, _, inline = spec.template.partition("?")
-    own = urlencode({key: _flatten(value) for key, value in spec.query.items()})
+    own = urlencode({key: wire_text(value) for key, value in spec.query.items()})
     query = "&".join(part for part in (inline, own) if part)
     target = path_of(path, spec.values) + (f"?{query}" if query else "")
     has = _names_in(query)
@@ -164,8 +165,4 @@ def _encode(body: object, media_type: str) -> bytes:
 def _form_values(value: object) -> list[str]:
     """The values of a field: a list repeats it, and an object is JSON (OpenAPI 3.1, 4.8.15.1)."""
     values = value if isinstance(value, list) else [value]
-    return [json.dumps(it) if isinstance(it, dict | list) else _flatten(it) for it in values]
-
-
-def _flatten(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return [json.dumps(it) if isinstance(it, dict | list) else wire_text(it) for it in values]

@@ -20,7 +20,6 @@ from faultspec.openapi.service import (
 )
 from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.session.multipart import is_multipart
 from faultspec_conformance.session.observation import Observation, point
 
 JSON = "application/json"
@@ -282,31 +281,17 @@ def path_of(template: str, values: Mapping[str, object]) -> str:
     return re.sub(r"{([^{}]+)}", fill, template)
 
 
-FORM = "application/x-www-form-urlencoded"
-"""The media type of a form."""
-
-
 def content_type(operation: ServiceOperation) -> str:
     """Return the media type for the body of an operation: JSON if it accepts that, or a form."""
     if operation.body is None:
         return JSON
-    offered = operation.body.media_types
-    forms = (*filter(is_form, offered), *filter(is_multipart, offered))
-    return operation.body.json_type or next(iter(forms), JSON)
-
-
-def is_form(media_type: str) -> bool:
-    """Whether it is the media type of a form without files."""
-    return media_type.partition(";")[0].strip().lower() == FORM
+    return operation.body.json_type or operation.body.form_type or JSON
 
 
 def takes_body(operation: ServiceOperation) -> bool:
     """Whether the operation accepts a body that can be made up: JSON, or a form."""
-    if operation.body is None or not operation.writes:
-        return False
-    types = operation.body.media_types
-    forms = (*filter(is_form, types), *filter(is_multipart, types))
-    return is_json_write(operation) or bool(forms)
+    has_form = operation.body is not None and operation.body.form_type is not None
+    return is_json_write(operation) or (operation.writes and has_form)
 
 
 def is_json_write(operation: ServiceOperation) -> bool:

@@ -9,11 +9,11 @@ from urllib.parse import parse_qsl
 
 from faultspec.exchange.model import Canary, Request, first_header
 from faultspec.language.model import Taxonomy
+from faultspec.openapi.nodes import is_form, is_multipart
 from faultspec_conformance.config import CREDENTIALS, Identity, secret_of
 from faultspec_conformance.session.base import forbidden_secrets
-from faultspec_conformance.session.multipart import is_multipart, read_fields
+from faultspec_conformance.session.multipart import read_fields
 from faultspec_conformance.session.observation import leaves, parse_body
-from faultspec_conformance.session.resources import is_form
 
 #: Bytes of the longest body that is looked into. Larger ones are padding.
 _LONGEST = 64 * 1024
@@ -86,14 +86,17 @@ def _body_secrets(request: Request) -> Iterator[str]:
     if len(request.body) > _LONGEST:
         return
     media_type = first_header(request.headers, "content-type") or ""
-    if is_form(media_type) or is_multipart(media_type):
-        fields = (
-            parse_qsl(request.body.decode("utf-8", "replace"))
-            if is_form(media_type)
-            else read_fields(request.body, media_type)
-        )
-        yield from (value for name, value in fields if name == _TOKEN or _NAME.search(name))
+    if is_form(media_type):
+        fields = parse_qsl(request.body.decode("utf-8", "replace"))
+    elif is_multipart(media_type):
+        fields = read_fields(request.body, media_type)
+    else:
+        yield from _member_secrets(request)
         return
+    yield from (value for name, value in fields if name == _TOKEN or _NAME.search(name))
+
+
+def _member_secrets(request: Request) -> Iterator[str]:
     for pointer, value in leaves(parse_body(request.body)):
         if isinstance(value, str) and _NAME.search(pointer):
             yield value
