@@ -14,6 +14,7 @@ from faultspec.language.model import Taxonomy
 from faultspec.language.prune import prune
 from faultspec.project.form import PROJECT
 from faultspec.project.model import Destination, LoadedProject, Project, ProjectTaxonomy
+from faultspec.render.paths import is_in_git
 from faultspec.source import Document, SourceError, load_document
 
 #: The name of the project file.
@@ -233,7 +234,7 @@ def _bad_folders(project: Project) -> Iterator[Diagnostic]:
                 key=False,
                 hint="move the project file up into a folder that contains both",
             )
-        elif ".git" in map(str.lower, folder.real.relative_to(root).parts):
+        elif is_in_git(folder.real.relative_to(root)):
             yield document.diagnostic(
                 "folder-outside-project",
                 f"`{folder.path}` lies in the folder of git itself",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.render.paths import path_problem
+from faultspec.render.paths import is_in_git, path_problem
 from faultspec.targets import TargetError
 
 MANIFEST = "MANIFEST"
@@ -90,9 +90,8 @@ def refuse_irregular(place: Path) -> None:
 
 def refuse_git(folder: Path) -> None:
     """Refuse an output folder that a symbolic link leads into a folder of git."""
-    real, written = (Path(path(folder)) for path in (os.path.realpath, os.path.abspath))
-    inside = [".git" in map(str.lower, each.parts) for each in (real, written)]
-    if inside == [True, False]:
+    real, written = Path(os.path.realpath(folder)), Path(os.path.abspath(folder))
+    if is_in_git(real) and not is_in_git(written):
         raise TargetError(
             Diagnostic(
                 "bad-output-path",

@@ -1,5 +1,12 @@
 """Paths of output files."""
 
+from pathlib import PurePath
+
+
+def is_in_git(path: PurePath) -> bool:
+    """Whether a path leads through a folder that belongs to git."""
+    return ".git" in map(str.casefold, path.parts)
+
 
 def path_problem(path: str) -> str | None:
     """Why a path must not be written to, or None."""

@@ -74,13 +74,14 @@ def stale_writes(session: HttpSession) -> Iterator[Outcome]:
 
 def _actions(session: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
     """Return the documented writes below an item that take a validator, such as actions by POST."""
+    whole = changes(session, kind)
     return [
         operation
         for operation in session.description.operations
         if operation.method in ("POST", "PUT", "PATCH")
         and kind.item is not None
         and lies_below(operation, kind)
-        and operation not in changes(session, kind)
+        and operation not in whole
         and operation.parameter("If-Match", "header") is not None
     ]
 
@@ -254,13 +255,11 @@ class _Cycle:
             yield self._judge_missing_etag(before)
             return
         stale = self.write(_NEVER_GIVEN)
-        outcome = self._check_stale(before, before, stale)
+        outcome = self._check_never_given(before, stale)
         if outcome is None:
             yield from self._refetch(before, tag, stale, tag)
-        elif stale.ok:
-            yield outcome
         else:
-            yield not_exercised(_STALE, f"the service answered {stale} to {self.operation.name}")
+            yield outcome
 
     def outcome_of_part(self) -> Outcome:
         """Send a write of a part of the resource with a validator that was never given out. The
@@ -268,12 +267,19 @@ class _Cycle:
         """
         before = self.get()
         stale = self.write(_NEVER_GIVEN)
+        outcome = self._check_never_given(before, stale)
+        if outcome is not None:
+            return outcome
+        after = self.get()
+        moved = self._has_moved(before, after)
+        return self._report_applied(before, stale, after) if moved else passed(_STALE)
+
+    def _check_never_given(self, before: Observation, stale: Observation) -> Outcome | None:
+        """Return the outcome of a write with a validator that was never given out; None if it was
+        refused with 412. Another refusal may come before that.
+        """
         outcome = self._check_stale(before, before, stale)
-        if outcome is None:
-            after = self.get()
-            moved = self._has_moved(before, after)
-            return self._report_applied(before, stale, after) if moved else passed(_STALE)
-        if stale.ok:
+        if outcome is None or stale.ok:
             return outcome
         return not_exercised(_STALE, f"the service answered {stale} to {self.operation.name}")
 

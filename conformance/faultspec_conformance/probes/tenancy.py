@@ -670,11 +670,10 @@ def _check_cursor(
     opening = {paging.size.name: 1}
     owners = replace(plain, identity=resource.owner)
     own = session.call(replace(owners, query=opening))
-    query = _next_query(paging, own, opening) if own.ok else None
-    if own.ok and query is None:  # the owner has no second item yet
+    if own.ok and _next_query(paging, own, opening) is None:  # the owner has no second item yet
         make(session, resource.kind, owner=resource.owner)
         own = session.call(replace(owners, query=opening))
-        query = _next_query(paging, own, opening) if own.ok else None
+    query = _next_query(paging, own, opening) if own.ok else None
     if query is None:
         return None
     query.pop(paging.size.name, None)  # a page of the usual size shows more

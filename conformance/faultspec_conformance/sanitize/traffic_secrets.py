@@ -162,10 +162,14 @@ def _message_secrets(
         yield from _named_members(members, effort)
 
 
+def _is_secret(name: str, sensitive: SensitivePlaces) -> bool:
+    return sensitive.hides(name) or SECRET_NAME.search(name) is not None
+
+
 def _quoted_members(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
     """The values of secret members in JSON that is truncated, or in lines or events of JSON."""
     for match in _MEMBER.finditer(text):
-        if sensitive.hides(match["name"]) or SECRET_NAME.search(match["name"]):
+        if _is_secret(match["name"], sensitive):
             yield match["number"] or match["text"]
 
 
@@ -183,14 +187,14 @@ def _detect(text: str) -> Iterator[str]:
 
 def _named_parameters(query: str, sensitive: SensitivePlaces = NOWHERE_SENSITIVE) -> Iterator[str]:
     for name, value in parse_qsl(query):
-        if sensitive.hides(name) or SECRET_NAME.search(name):
+        if _is_secret(name, sensitive):
             yield value
 
 
 def _named_elements(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
     """The texts of elements of XML with a secret name."""
     for match in _ELEMENT.finditer(text):
-        if sensitive.hides(match["name"]) or SECRET_NAME.search(match["name"]):
+        if _is_secret(match["name"], sensitive):
             yield unescape(match["text"])
             yield match["text"]
 
@@ -198,7 +202,7 @@ def _named_elements(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
 def _named_fields(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
     """The texts of fields of a form with files that have a secret name."""
     for match in _FIELD.finditer(text) if "form-data" in text else ():
-        if sensitive.hides(match["name"]) or SECRET_NAME.search(match["name"]):
+        if _is_secret(match["name"], sensitive):
             yield match["text"]
 
 

@@ -41,6 +41,9 @@ _MESSAGE = 300
 #: 300 bytes at least, and as many bytes may there be. Beyond, it took gigabytes and minutes.
 _TEXTS, _BYTES = 20_000, 64 * 1024**2
 
+#: Schemas of parts of a value that are looked at to count these texts.
+_SEEN = 200_000
+
 #: The keywords of schemas whose members are branches.
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 
@@ -204,14 +207,14 @@ def _count_texts(document: Json, value: object) -> int:
     """
     count, seen = 0, 0
     rest: list[tuple[object, object]] = [(document, value)]
-    while rest and count <= _TEXTS and seen <= 10 * _TEXTS:
-        schema, value = rest.pop()
+    while rest and count <= _TEXTS and seen <= _SEEN:
+        schema, part = rest.pop()
         seen += 1
         node = resolve(document, schema)
         branches = [branch for key in _BRANCHES for branch in sequence(node.get(key))]
         count += len(branches)
-        rest += ((branch, value) for branch in branches)
-        rest += _inner_schemas(node, value)
+        rest += ((branch, part) for branch in branches)
+        rest += _inner_schemas(node, part)
     return count if not rest else _TEXTS + 1
 
 
