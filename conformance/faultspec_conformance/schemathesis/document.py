@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import cached_property, reduce
 from typing import Any
 
 import httpx
 import jsonschema_rs
+import requests
 import schemathesis
 from schemathesis.checks import load_all_checks
 from schemathesis.core.failures import Failure, FailureGroup
@@ -16,7 +16,7 @@ from schemathesis.openapi.checks import JsonSchemaError
 from schemathesis.specs.openapi import checks
 
 from faultspec.exchange.body import count_values
-from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.exchange.model import Exchange, Response
 from faultspec.language.values import shorten
 from faultspec.openapi.nodes import Json, is_json, mapping, sequence
 from faultspec.openapi.reader import resolve
@@ -33,6 +33,9 @@ _CHECKS: Mapping[str, Any] = {
 
 #: Headers that hold for the connection, not for the content that was received.
 _OF_CONNECTION = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+#: No check here reads the request.
+_REQUEST = requests.Request("GET", "http://127.0.0.1/").prepare()
 
 #: Characters of a message.
 _MESSAGE = 300
@@ -100,14 +103,13 @@ class DocumentJudge:
             return  # the document says nothing of answers
         # A case without values for its path cannot be validated. No check here reads them.
         case = operation.Case(path_parameters=dict.fromkeys(placeholders(operation.path), "0"))
-        answer = _as_httpx(exchange.request, exchange.response)
+        answer = _as_received(exchange.response)
         for clause, check in _CHECKS.items():
             if not _applies(clause, exchange, described):
                 continue
             try:
-                if clause == "document/schema":
-                    _check_cheaply(operation, answer)
-                case.validate_response(answer, checks=[check])
+                if clause != "document/schema" or not _fits(operation, answer):
+                    case.validate_response(answer, checks=[check])
             except (Failure, FailureGroup) as error:
                 yield clause, tuple(_violations(clause, error))
             except Exception:  # the document is broken there: nothing can be held to it
@@ -156,34 +158,40 @@ def _applies(clause: str, exchange: Exchange, described: Json | None) -> bool:
     return not bodiless and bool(described.get("content") or described.get("schema"))
 
 
-def _as_httpx(request: Request, response: Response) -> httpx.Response:
+def _as_received(response: Response) -> schemathesis.Response:
     """The answer in the form that schemathesis reads, with the content already decoded."""
-    answer = httpx.Response(
-        response.status or 0,
-        headers=[
-            (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
-            for name, value in response.headers
-            if name.lower() not in _OF_CONNECTION
-        ],
+    headers: dict[str, list[str]] = {}
+    for name, value in response.headers:
+        if name.lower() not in _OF_CONNECTION:
+            headers.setdefault(name.lower(), []).append(value)
+    media_type = ", ".join(headers.get("content-type", ())).encode("latin-1", "replace")
+    return schemathesis.Response(
+        status_code=response.status or 0,
+        headers=headers,
         content=response.body,
-        request=httpx.Request(request.method, f"http://127.0.0.1{request.target}"),
+        request=_REQUEST,
+        elapsed=response.elapsed,
+        verify=True,
+        encoding=httpx.Response(0, headers=[(b"content-type", media_type)]).encoding,
     )
-    answer.elapsed = timedelta(seconds=response.elapsed)
-    return answer
 
 
-def _check_cheaply(operation: Any, answer: httpx.Response) -> None:
-    """Raise one Failure for a body that breaks its schema where it costs too much to list all."""
+def _fits(operation: Any, answer: schemathesis.Response) -> bool:
+    """Whether a body keeps to its schema; False if only the check can tell.
+
+    Raises one Failure for a body that breaks its schema where it costs too much to list all.
+    """
     definition = operation.responses.find_by_status_code(answer.status_code)
-    found = definition.get_schema(answer.headers.get("content-type")) if definition else None
+    media_type = answer.headers.get("content-type")
+    found = definition.get_schema(media_type[0]) if definition and media_type else None
     if found is None or found.schema is None:
-        return
+        return False
     try:
         validator, value = definition.get_validator(found.media_type, found.schema), answer.json()
         if validator.is_valid(value):
-            return
+            return True
     except ValueError:  # the schema or the body cannot be read, and the check says so
-        return
+        return False
     texts = _count_texts(found.schema, value)
     if texts > _TEXTS or texts * len(answer.content) > _BYTES:
         words = "the body does not fit; it and the schema are too large to tell where"
@@ -199,6 +207,7 @@ def _check_cheaply(operation: Any, answer: httpx.Response) -> None:
                 config=operation.schema.config.output,
                 name_to_uri=found.name_to_uri,
             ) from first
+    return False
 
 
 def _count_texts(document: Json, value: object) -> int:
