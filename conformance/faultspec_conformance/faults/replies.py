@@ -217,6 +217,13 @@ def is_allowed(code: Code, operation: Operation | None) -> bool:
     return code.live and code.name in operation.codes
 
 
+def may_have_status(taxonomy: Taxonomy, code: Code, status: int) -> bool:
+    """Whether an answer with the status may have the code: by itself, or as what the status
+    means.
+    """
+    return code.http.allows(status) or code.name in taxonomy.codes_for(status)
+
+
 def _credentials(request: Request) -> bool:
     return any(name.lower() in CREDENTIALS for name, _ in request.headers)
 
@@ -228,9 +235,7 @@ def _statuses(
     the default first.
     """
     if fault.status is not None:
-        claimed = contract.taxonomy.codes_for(fault.status)
-        allowed = code.http.allows(fault.status) or code.name in claimed
-        return (fault.status,) if allowed else ()
+        return (fault.status,) if may_have_status(contract.taxonomy, code, fault.status) else ()
     chosen = code.http.decide(
         facts_of(asked, operation, keys=contract.key_rule(asked), status=None, details=None)
     )

@@ -16,7 +16,7 @@ from faultspec.exchange.model import Exchange, Request
 from faultspec.exchange.numerals import whole_number
 from faultspec.judge import judge
 from faultspec.openapi.service import ServiceOperation
-from faultspec_conformance.faults.replies import Unanswerable, render_failure
+from faultspec_conformance.faults.replies import Unanswerable, may_have_status, render_failure
 from faultspec_conformance.faults.script import Fault
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
@@ -202,12 +202,16 @@ class DocumentHold:
         """Two answers for each code that the operation may have with this status: an ordinary one,
         and one with all optional members.
         """
+        taxonomy = self.session.taxonomy
         declared = self.session.contract.find_operation(operation.name)
         own = declared.errors if declared is not None else {}
         allowed = declared.codes if declared is not None else None
-        shared = (code.name for code in self.session.taxonomy.shared_live_codes())
+        shared = (code.name for code in taxonomy.shared_live_codes())
         request = Request(operation.method, operation.template)
         for name in (*own, *(name for name in shared if allowed is None or name in allowed)):
+            code = taxonomy.code_of(declared, name)
+            if code is None or not may_have_status(taxonomy, code, status):
+                continue
             broken: set[str] = set()
             for complete in (False, True):
                 with suppress(Unanswerable):
