@@ -1,6 +1,8 @@
 """One code of a taxonomy, from its bodies in all envelopes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from http import HTTPStatus
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from faultspec.importers import Data, Report, registry, rules
@@ -15,10 +17,14 @@ from faultspec.importers.examples import (
     shown_status,
 )
 from faultspec.importers.inference import CodeFacts
+from faultspec.openapi.nodes import mapping
 from faultspec.targets import conditions
 from faultspec.targets import schema as schemas
 
 T = TypeVar("T")
+
+#: Descriptions of responses that say no more than the status.
+_PHRASES = frozenset(status.phrase for status in HTTPStatus)
 
 
 class ImportedCode(NamedTuple):
@@ -104,12 +110,21 @@ def details_of(uses: Iterable[CodeUse]) -> registry.Details | None:
 
 
 def _summary(uses: Sequence[CodeUse]) -> str:
-    texts = [use.body.schema.get("description") for use in uses]
-    texts += [use.body.description for use in uses]
-    for text in texts:
-        if isinstance(text, str) and text.strip():
-            return text
-    return f"The code {uses[0].body.wire}."
+    """The description of a code; a mere reason phrase comes after the title of its problems."""
+    described = [use.body.schema.get("description") for use in uses]
+    described += [use.body.description for use in uses]
+    texts = [text for text in described if isinstance(text, str) and text.strip()]
+    own = (text for text in texts if text not in _PHRASES)
+    phrases = (text for text in texts if text in _PHRASES)
+    return next(chain(own, _titles(uses), phrases), f"The code {uses[0].body.wire}.")
+
+
+def _titles(uses: Iterable[CodeUse]) -> Iterator[str]:
+    """The title of all examples: the problems of one kind have one (RFC 9457, 3.1.3)."""
+    titles = [mapping(sample.value).get("title") for use in uses for sample in use.body.samples]
+    title = titles[0] if titles else None
+    if isinstance(title, str) and title.strip() and all(each == title for each in titles):
+        yield title
 
 
 def _http(uses: Sequence[CodeUse], statuses: list[Any]) -> Data:

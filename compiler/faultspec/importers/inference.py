@@ -124,7 +124,7 @@ class Inference:
         """The shape of the member at a pointer, which has these schemas in the bodies."""
         if pointer == self.code_pointer:
             self.used["code"] = schemas
-            return "$code"
+            return self._infer_code(schemas)
         if self.code_pointer.startswith(f"{pointer}/"):
             if all(schema.get("type") == "array" for schema in schemas):
                 return [self.node(child(pointer, 0), [schema["items"] for schema in schemas])]
@@ -149,6 +149,15 @@ class Inference:
         if data != _DEFAULTS.get(slot):
             self.fields[slot] = data
         return f"${slot}"
+
+    def _infer_code(self, schemas: list[Any]) -> str:
+        """The code, behind the beginning that all codes have on the wire."""
+        starts = {
+            str(schema.get("const", body.wire)).removesuffix(str(body.wire))
+            for schema, body in zip(schemas, self.bodies, strict=True)
+        }
+        start = starts.pop().replace("$", "$$") if len(starts) == 1 else ""
+        return f"{start}${{code}}" if start else "$code"
 
     # Objects on the way to the code
 

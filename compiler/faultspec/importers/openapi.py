@@ -15,6 +15,7 @@ from faultspec.importers import ImportedTaxonomy, Json, NotImportable
 from faultspec.importers.bodies import CodedBody, ImportedContract, ImportedOperation
 from faultspec.importers.build import build_taxonomy
 from faultspec.importers.clean import clean_document
+from faultspec.importers.code_uris import shorten_codes
 from faultspec.importers.families import find_union, read_family, reference_name
 from faultspec.importers.responses import lose_unknown, read_response
 from faultspec.importers.shown_codes import read_shown_codes
@@ -106,6 +107,7 @@ def _contract(reader: DocumentReader, *, observed: bool) -> ImportedContract:
         contract.families = [family for family in contract.families if family.responses]
     else:
         _read_library(reader, contract, components)
+    shorten_codes(contract.families)
     _lose_beside_paths(reader, components, items)
     for family in contract.families:
         reader.add_losses(family.losses)

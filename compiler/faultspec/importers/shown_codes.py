@@ -20,8 +20,11 @@ from faultspec.importers.status_codes import Use
 from faultspec.openapi.nodes import mapping
 from faultspec.openapi.pointers import child, steps, value_at
 
-#: A code in an example: a word, or a number that is not the status.
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.:/#-]{0,79}")
+#: A code in an example: a word or a URI, or a number that is not the status.
+_WORD = re.compile(
+    r"[A-Za-z][A-Za-z0-9_.:/#-]{0,79}|(?:https?://|urn:|tag:)[\w.~:/?#@!$&'()*+,;=%-]{1,200}",
+    re.ASCII,
+)
 
 #: A word that nothing but a code is spelt like: `no_slot`, `game.missing`, `NO_PARCEL`.
 _COMPOUND = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)+")

@@ -1,7 +1,6 @@
 """A drafted taxonomy as text, with comments where it guesses."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from faultspec_conformance.learning.answers import (
     with_constants,
     with_fixed_values,
 )
+from faultspec_conformance.learning.code_counts import count_codes
 from faultspec_conformance.learning.document import ELSEWHERE_ID, document_errors, document_shape
 from faultspec_conformance.learning.fallbacks import (
     with_fallback_codes,
@@ -73,7 +73,8 @@ def draft_taxonomy(
     if marks:
         api = {**data["surfaces"]["api"], "error_when": error_condition(marks), "codes": "open"}
         data |= {"surfaces": {**data["surfaces"], "api": api}}
-    data |= {"privacy": {**data["privacy"], **_concealment(data["codes"])}}
+    data |= {"privacy": {**data["privacy"], **_concealment(data, shapes)}}
+    data |= {"codes": {name: _with_messages(code) for name, code in data["codes"].items()}}
     data = with_usual_envelope_first(data)
     whole, new = with_fallback_codes(data)
     try:
@@ -88,6 +89,16 @@ def draft_taxonomy(
     )
     in_band = (Decision("surface", "surfaces.api", _IN_BAND),) if marks else ()
     return drafted._replace(decisions=(*in_band, *guessed, *added, *drafted.decisions))
+
+
+def _with_messages(code: Data) -> Data:
+    """The code with a message in each example that the importer gave none: it was the summary."""
+    examples = code.get("example")
+    if isinstance(examples, list):
+        return {**code, "example": [{"message": code["summary"], **each} for each in examples]}
+    return (
+        code if examples is None else {**code, "example": {"message": code["summary"], **examples}}
+    )
 
 
 def _code_place(shape: BodyShape) -> str | None:
@@ -118,11 +129,14 @@ def _without_refused(description: Description) -> Description:
     return replace(description, document={**description.document, "paths": paths})
 
 
-def _concealment(codes: Mapping[str, Data]) -> Data:
-    """The key of `privacy` by which another tenant's resource answers as a missing one."""
-    missing = (name for name, code in codes.items() if code.get("http") == 404)
-    answer = next(missing, None)
-    return {} if answer is None else {"conceal": [{"across": "tenant", "answer": answer}]}
+def _concealment(data: Data, shapes: Sequence[BodyShape]) -> Data:
+    """The key of `privacy` by which another tenant's resource answers as a missing one: with a code
+    of operations before one of unknown routes.
+    """
+    seen = count_codes(data, (answer for shape in shapes for answer in shape.answers))
+    missing = [name for name, code in data["codes"].items() if code.get("http") == 404]
+    missing.sort(key=lambda name: None in seen[name])
+    return {"conceal": [{"across": "tenant", "answer": missing[0]}]} if missing else {}
 
 
 def write_draft(
@@ -153,20 +167,25 @@ def _evidence(
     imported: ImportedTaxonomy, answers: Iterable[ErrorAnswer]
 ) -> Mapping[tuple[str, str], str]:
     """For each code and envelope, where it comes from."""
-    seen = Counter(answer.status for answer in answers if isinstance(answer.body, Mapping | str))
+    seen = count_codes(imported.data, answers)
     added = {each.path for each in imported.decisions if each.reason == _ADDED}
     found: dict[tuple[str, str], str] = {}
     for name, code in imported.data.get("codes", {}).items():
-        statuses = code.get("http")
-        number = seen.get(statuses, 0) if isinstance(statuses, int) else 0
+        http = code.get("http")
+        statuses = ", ".join(map(str, http if isinstance(http, list) else [http]))
+        number = seen[name].total()
         found["codes", name] = (
             "not observed: for the fallback; the name is a guess"
             if f"codes.{name}" in added
-            else f"observed: {statuses}, in {number} answers; whether to retry is a guess"
+            else f"observed: {statuses}, in {_count(number)}; whether to retry is a guess"
             if number
             else "from the document alone, not observed; whether to retry is a guess"
         )
     return found
+
+
+def _count(number: int) -> str:
+    return "1 answer" if number == 1 else f"{number} answers"
 
 
 def _comment(text: str, comments: Mapping[tuple[str, str], str]) -> str:
