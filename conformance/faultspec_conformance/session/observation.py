@@ -78,13 +78,15 @@ class Observation:
     def is_in_band(self) -> bool:
         """Whether the answer is an error that its body alone tells, under a status of success.
 
-        An error in one line of many comes after a success, and 207 has a status for each part.
+        207 has a status for each part. Of JSON lines, an error after another line comes after a
+        success.
         """
         if not self.judgement.is_error or not 200 <= self.sent_status < 300:
             return False
         codec = find_codec(self.header("Content-Type"))
         has_lines = codec is not None and codec.name == "JSON lines"
-        return self.sent_status != _MULTI_STATUS and not has_lines
+        is_late = has_lines and b"\n" in self.exchange.response.body.strip()
+        return self.sent_status != _MULTI_STATUS and not is_late
 
     @property
     def status(self) -> int:

@@ -169,7 +169,7 @@ SURFACE = Record(
     {
         "transport": Key(
             Choice(("http", "jsonrpc", "mcp", "event", "stream", "tool_message", "log")),
-            "The transport.",
+            "The transport. `stream`: server-sent events; JSON lines are over `http`.",
             True,
         ),
         "match": Key(
