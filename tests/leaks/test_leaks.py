@@ -3,8 +3,10 @@
 import base64
 import html
 import json
+import re
 import time
 import urllib.parse
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import example, given
@@ -15,6 +17,7 @@ from faultspec.contract.clauses import leaks
 from faultspec.exchange.model import Canary
 from faultspec.leaks import JOINT, SCANNED, detect, find_planted, name_patterns, personal
 from faultspec.leaks.detectors import DETECTORS
+from faultspec.leaks.pattern import Pattern
 from paths import ROOT
 
 LEAKS = {
@@ -930,3 +933,24 @@ def test_a_person_at_a_documentation_domain_is_a_person(address: str) -> None:
     assert [each.kind for each in detect(f"the account of {address} is locked", ("email",))] == [
         "email"
     ]
+
+
+def test_the_work_on_one_text_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text with the needles of all patterns costs no more than one with those of a few: together
+    they search a bounded number of characters. The leak at its beginning is found.
+    """
+    searched = []
+
+    def find_all(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:
+        searched.append(len(text))
+        return pattern.regex.finditer(text, 0, 200)
+
+    monkeypatch.setattr(Pattern, "find_all", find_all)
+    needles = [each for own in DETECTORS.values() for one in own for each in one.needles if each]
+    trace = 'Traceback (most recent call last):\n  File "/srv/app.py", line 3, in pay\n'
+    text = trace + " ".join(needles) * 4
+    found = detect(text, ["stack-trace", "sql", "secret"])
+    assert found[0].kind == "stack-trace"
+    assert len(searched) > 500
+    layers = 3
+    assert sum(searched) <= layers * 8 * 1024 * 1024

@@ -61,3 +61,48 @@ def test_resources_that_need_each_other_without_an_end_are_not_made() -> None:
     assert isinstance(reason, str)
     assert reason.endswith("more than 20 resources need each other")
     assert isinstance(fixture(session, kinds["r390"]), CreatedResource)
+
+
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "Notes", "version": "1"},
+    "paths": {
+        "/notes": {
+            "post": {
+                "parameters": [
+                    {"name": name, "in": "header", "required": True, "schema": schema}
+                    for name, schema in (
+                        ("Idempotency-Key", {"type": "string", "minLength": 8}),
+                        ("X-Edition", {"type": "string", "enum": ["second"]}),
+                        ("X-Branch", {"type": "integer", "minimum": 7}),
+                        ("X-Proof", {"type": "string"}),
+                    )
+                ],
+                "responses": {"201": {"description": "d"}},
+            }
+        }
+    },
+}
+
+
+def test_a_creation_has_the_required_headers() -> None:
+    """A creation that is configured without them has the headers that the document requires: its
+    own value, else one that the schema allows, and a new idempotency key. Its own headers stay.
+    """
+    text = CONFIG.replace("Content-Type: text/plain", "Content-Type: text/plain, x-proof: mine")
+    document, found = source.parse(text, "conformance.yaml")
+    assert document is not None, found
+    loaded = parse_config(document, {})
+    assert loaded.target is not None, loaded.diagnostics
+    created = answer(201, {"id": "n1"})
+    session = http_session(lambda _: created, TAXONOMY, loaded.target, DOCUMENT)
+    keys = set()
+    for _ in range(2):
+        assert isinstance(make(session, session.kinds[0]), CreatedResource)
+        assert isinstance(session.driver, ScriptedDriver)
+        sent = {name.lower(): value for name, value in session.driver.sent[-1].headers}
+        assert sent["x-edition"] == "second"
+        assert int(sent["x-branch"]) >= 7
+        assert sent["x-proof"] == "mine"
+        keys.add(sent["idempotency-key"])
+    assert len(keys) == 2

@@ -33,6 +33,11 @@ SCANNED = 256 * 1024
 _HEAD = SCANNED * 3 // 4
 """The part of ``SCANNED`` at the beginning of the answer."""
 
+_WORK = 8 * 1024 * 1024
+"""Characters of one text that all its patterns together search, in about a second. Beyond, each
+searches only the beginning: such a text has been written to have the needles of many patterns.
+"""
+
 JOINT = "\n\x00\n"
 """Separates texts that are scanned together: no pattern matches across a line with a NUL."""
 
@@ -120,7 +125,9 @@ def detect(
 def _scan(text: str, kinds: frozenset[str], names: tuple[Pattern, ...], sent: str) -> list[Leak]:
     """The leaks of one layer."""
     found: list[Leak] = []
-    for kind, pattern in _possible_patterns(text.lower(), kinds, names):
+    possible = _possible_patterns(text.lower(), kinds, names)
+    text = text[: _WORK // max(1, len(possible))]
+    for kind, pattern in possible:
         for match in _matches(pattern, text):
             if kind in _ALLOWED_IF_SENT and _place(match) in sent:
                 continue

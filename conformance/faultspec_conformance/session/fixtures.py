@@ -130,9 +130,7 @@ def _make(
                 identity=identity,
                 values=values,
                 query=sent.query if sent else required_query(session, operation),
-                headers=sent.headers
-                if sent
-                else required_request_headers(session, operation, identity),
+                headers=_headers_of(session, operation, identity, call=sent),
                 body=body,
                 raw=sent.raw.encode() if sent is not None and sent.raw is not None else None,
                 content_type=content_type(operation),
@@ -416,6 +414,20 @@ def _keyed_body(session: HttpSession, operation: ServiceOperation, body: object)
     if rule is None or not accepts_key(session, operation):
         return body
     return set_key_in_body(rule, body, new_key(session, operation))
+
+
+def _headers_of(
+    session: HttpSession,
+    operation: ServiceOperation,
+    caller: Identity,
+    *,
+    call: ConfiguredCall | None,
+) -> Mapping[str, str | None]:
+    """Return the headers of a creation: those of its call, and the required ones that it lacks."""
+    own = call.headers if call is not None else {}
+    names = {name.lower() for name in own}
+    required = required_request_headers(session, operation, caller)
+    return {**{name: text for name, text in required.items() if name.lower() not in names}, **own}
 
 
 def _has_configured_key(

@@ -22,6 +22,9 @@ from faultspec_conformance.session.resources import (
 #: Names of headers whose value is a credential, which an example cannot be.
 CREDENTIAL = re.compile(r"auth|token|secret|signature|key|session", re.IGNORECASE)
 
+#: A header with the key of a write, whatever the taxonomy declares.
+_IDEMPOTENCY = re.compile(r"idempoten", re.IGNORECASE)
+
 #: Ids that are made up for one that no resource has.
 _DRAWS = 8
 
@@ -192,20 +195,22 @@ def required_query(session: HttpSession, operation: ServiceOperation) -> dict[st
 def required_request_headers(
     session: HttpSession, operation: ServiceOperation, caller: Identity
 ) -> dict[str, str]:
-    """Return the required headers of an operation whose values the document gives.
+    """Return the required headers of an operation, with the values that the document gives, else
+    with fresh ones that their schemas allow.
 
-    Headers of the caller, credentials and headers with a standard meaning are left out.
+    Headers of the caller, credentials and headers with a standard meaning are left out, except for
+    a new idempotency key.
     """
     own = STANDARD | {name.lower() for name, _ in caller.headers}
     found = {}
     for parameter in operation.parameters:
         name = parameter.name
-        if parameter.where != "header" or not parameter.required or name.lower() in own:
+        if parameter.where != "header" or not parameter.required:
             continue
-        value = _documented_value(session, parameter)
-        value = referred_id(session, name) if value is None else value
-        if value is not None and not CREDENTIAL.search(name):
-            found[name] = wire_text(value)
+        if _IDEMPOTENCY.search(name):
+            found[name] = session.tokens.id("uuid4")
+        elif name.lower() not in own and not CREDENTIAL.search(name):
+            found[name] = wire_text(_example(session, parameter))
     return found
 
 
