@@ -263,8 +263,7 @@ class HttpDriver(Driver):
             decoded = _decode_stream(received, headers, limit)
         finally:
             answer.close()
-        length = whole_number(answer.headers.get("Content-Length", "")) or 0
-        missing = answer.num_bytes_downloaded < length
+        missing = answer.num_bytes_downloaded < _promised_length(request, answer)
         if missing and decoded.cut is None:
             return NoAnswer(request, "timeout", f"the answer did not end within {seconds:g} s")
         self.received += len(decoded.content)
@@ -403,6 +402,15 @@ class _Alarm:
         trace: TracebackType | None,
     ) -> None:
         self._timer.cancel()
+
+
+def _promised_length(request: Request, answer: httpx.Response) -> int:
+    """The bytes of content that an answer must have. To HEAD, or with 304, the header has those of
+    another answer (RFC 9110, 8.6).
+    """
+    if request.method == "HEAD" or answer.status_code in (204, 304):
+        return 0
+    return whole_number(answer.headers.get("Content-Length", "")) or 0
 
 
 def _read_body(answer: httpx.Response, is_late: Callable[[], bool]) -> Iterator[bytes]:
