@@ -28,12 +28,42 @@ AUTHORITY = re.compile(r"[^/?#@]*:(?!\d{1,5}(?:[/?#]|$))\S*@|[^/?#@]*@")
         "http://" + "a:" * (MANY // 2),
         "http://" + "@" * MANY,
         "token: " * (MANY // 7),
+        "a:b@" * (MANY // 4),
+        "a//" * (MANY // 3),
     ],
     ids=lambda text: text[:12],
 )
 def test_long_texts_are_read_in_linear_time(text: str) -> None:
     """A long comment or address in a configuration does not hold the command."""
     list(find_written_secrets(text))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ftp://bob7:hunter2x@127.0.0.1/x",
+        "wss://bob7:hunter2x@service.example",
+        "https//bob7:hunter2x@service.example/x?sig=a9b8c7d6e5",
+        "//bob7:hunter2x@service.example",
+        "bob7:hunter2x@127.0.0.1:8000/x",
+        "target: {http: 'bob7:hunter2x@127.0.0.1:1/x'}",
+        "user:password@service.example",
+    ],
+)
+def test_an_address_that_is_misspelt_has_secrets_too(address: str) -> None:
+    """A password is masked whatever stands before it: another scheme, half of one, or none."""
+    masked = build_masking((), find_written_secrets(address)).text(address)
+    secret = ("bob7", "hunter2x", "a9b8c7d6e5", "user:password")
+    assert not any(each in masked for each in secret)
+
+
+@pytest.mark.parametrize(
+    "text", ["npm:package@1.2", "mailto:bob@example.org", "image:tag@sha256:a"]
+)
+def test_words_before_an_at_sign_hide_no_other_words(text: str) -> None:
+    """What only looks like a user name and a password is masked as a whole, at most."""
+    masking = build_masking((), find_written_secrets(text))
+    assert masking.text("a package for bob with a tag") == "a package for bob with a tag"
 
 
 def test_the_end_of_a_long_name_says_what_a_header_is() -> None:

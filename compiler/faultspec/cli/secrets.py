@@ -47,7 +47,7 @@ _KNOWN: ContextVar[_KnownSecrets | None] = ContextVar("secrets", default=None)
 _HEADER_OPTION = re.compile(r"-H|--head\w*")
 
 #: What an argument with a secret has: an address with a user or a query, or a name and a value.
-_SUSPECT = re.compile(r"://.*[@?]|[A-Za-z][\w-]*\s*:\s*[^\s/\d]", re.DOTALL)
+_SUSPECT = re.compile(r"//.*[@?]|:.*@|[A-Za-z][\w-]*\s*:\s*[^\s/\d]", re.DOTALL)
 
 
 def find_argument_secrets(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:

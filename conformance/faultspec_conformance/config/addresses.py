@@ -11,8 +11,14 @@ from faultspec.exchange.sensitive import MASK
 from faultspec_conformance.config.context import VARIABLE
 from faultspec_conformance.config.model import SECRET_NAME, is_credential, secret_of
 
-ADDRESS = re.compile(r"(https?:)//(\S*)", re.IGNORECASE)
-"""An address in a text."""
+#: An address in a text, also with a scheme that is misspelt: `http//`.
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{0,30}:?|(?<=[\s\"'=(\[{,])|^)//\S*", re.IGNORECASE)
+
+#: A user name with its password before a host, in an address without its scheme.
+_USER_INFO = re.compile(
+    r"""(?:(?<=[\s"'=(\[{,])|^)([^\s:/?#@"'=,]{1,200}):([^\s/?#@"']{1,200})@"""
+    r"""(?=[\w.-]{1,253}(?::\d{1,5})?(?:[/?#\s"',)}\]]|$))"""
+)
 
 #: The beginning of an address up to its path or the end of a user name.
 _HEAD = re.compile(r"[^/?#@]*")
@@ -45,7 +51,7 @@ class AddressParts(NamedTuple):
 
 def split_address(url: str) -> AddressParts:
     """The parts of an address, which may be no valid one."""
-    scheme, slashes, rest = url.partition("://")
+    scheme, slashes, rest = url.partition("//")
     end = _find_location(rest)
     user, _, password = rest[: max(0, end - 1)].partition(":")
     location, _, query = rest[end:].partition("#")[0].partition("?")
@@ -102,8 +108,13 @@ def find_written_secrets(text: str) -> Iterator[tuple[str, str]]:
     `wrong` in a recipe, is one only beside its name, in YAML, JSON and forms. The place that a
     login saves a value from is none.
     """
-    for found in ADDRESS.finditer(text):
+    for found in _ADDRESS.finditer(text):
         yield from find_address_secrets(found[0])
+    for found in _USER_INFO.finditer(text):
+        if _ORDINARY.fullmatch(found[2]):  # as in `mailto:bob@example.org`
+            yield found[0], f"{MASK}@"
+        else:
+            yield from find_address_secrets(f"//{found[0]}")
     for header in _HEADER.finditer(text):
         value = (header[2] or header[3] or header[4] or "").strip()
         named = _NAME.search(header[1][-_LONGEST_NAME:])
