@@ -51,7 +51,7 @@ from faultspec_conformance.session.observation import (
 )
 from faultspec_conformance.session.observations import AbsentIdRequest, ProbeResult, attempt
 from faultspec_conformance.session.own_resources import OwnResources, parent_of
-from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
@@ -63,6 +63,9 @@ from faultspec_conformance.session.resources import (
 )
 
 _CLAUSE = "tenancy/concealed"
+
+#: The status by which the owner of a deleted item learns that it is gone.
+_GONE = 410
 
 #: Headers that depend on the time or the length, not on the resource.
 _OF_THE_MOMENT = frozenset(
@@ -126,6 +129,7 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
         yield from _check_addresses(session, rule, resource, stranger)
         own.setdefault(stranger.name, OwnResources(session, stranger))
         yield from _check_below_own(session, rule, resource, own=own[stranger.name])
+        yield from _check_deleted(session, rule, resource, stranger)
         # From here on the stranger has sent the owner's values too.
         yield from _check_same_values(session, rule, resource, stranger)
         yield from check_references(session, resource, stranger)
@@ -176,6 +180,27 @@ def _check_items(
     else:
         comparison = _compare(session, rule, resource, stranger)
         yield from _check_operations(session, comparison)
+
+
+def _check_deleted(
+    session: HttpSession, rule: Concealment, shared: CreatedResource, stranger: Identity
+) -> Iterator[ProbeResult]:
+    """Call every operation on a deleted item, where its owner learns that it is gone: a stranger
+    learns no more of it than of an id that no item had.
+    """
+    kind = shared.kind
+    read, delete = kind.operation("read"), kind.operation("delete")
+    if read is None or delete is None or not session.contract.codes_for(_GONE):
+        return
+    deleted = make(session, kind, owner=shared.owner)
+    if isinstance(deleted, str):
+        return
+    removal = request_to(session, delete, deleted.item_values(delete))
+    removal = with_tag(removal, deleted.creation.header("ETag"))
+    removed = session.call(replace(removal, identity=shared.owner))
+    again = request_to(session, read, deleted.item_values(read))
+    if removed.ok and session.call(replace(again, identity=shared.owner)).status == _GONE:
+        yield from _check_in_one_form(session, _compare(session, rule, deleted, stranger))
 
 
 def _is_address(session: HttpSession, kind: ResourceKind) -> bool:
