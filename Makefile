@@ -134,13 +134,13 @@ lock: $(VENV)/.lock
 # A marker is touched only when the install went through, so an interrupted one is done again.
 $(VENV)/.user: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --require-hashes --requirement requirements/user.txt
+	$(PIP) install --no-compile --require-hashes --requirement requirements/user.txt
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/.dev: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --require-hashes --requirement requirements/dev.txt
+	$(PIP) install --no-compile --require-hashes --requirement requirements/dev.txt
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@ $(VENV)/.user
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Queue
@@ -586,8 +586,37 @@ def test_a_fault_of_the_judge_does_not_break_the_traffic() -> None:
         serving(ReverseProxy(service, lambda app: Watching(app, observer.see))) as address,
     ):
         assert [httpcore.request("GET", address).status for _ in range(2)] == [200, 200]
-    (defect,) = observer.defects
+    observer.finish()
+    (defect,) = observer.reasons()
     assert "ZeroDivisionError" in defect
+
+
+def test_a_slow_judgement_does_not_hold_the_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers pass while an earlier one is judged. Those that are too many to wait for that are
+    counted.
+    """
+    monkeypatch.setattr("faultspec.cli.proxy._WAITING", 2)
+    go_on, judged = threading.Event(), []
+
+    class Slow:
+        def add(self, exchange: Exchange) -> Sequence[object]:
+            go_on.wait(SOON)
+            judged.append(exchange.request.target)
+            return ()
+
+    observer = Observer(Slow())  # type: ignore[arg-type]
+    app = Recorder()
+    with (
+        serving(app) as service,
+        serving(ReverseProxy(service, lambda app: Watching(app, observer.see))) as address,
+    ):
+        for number in range(4):
+            assert httpcore.request("GET", f"{address}/{number}").status == 200
+        assert judged == []
+        go_on.set()
+    observer.finish()
+    assert judged == ["/0", "/1"]
+    assert [*observer.reasons()] == ["2 answers came faster than they could be judged"]
 
 
 def test_a_proxy_needs_no_taxonomy(tmp_path: Path) -> None:

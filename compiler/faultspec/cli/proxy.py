@@ -4,9 +4,11 @@ import logging
 import select
 import signal
 import sys
-import threading
 import time
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Literal, TextIO
@@ -32,24 +34,59 @@ _OWED = (
 #: Different faults of faultspec itself that a report names.
 _DEFECTS = 5
 
+#: Exchanges that wait for their judgement, and the bytes of their bodies; beyond, they are counted.
+_WAITING, _WAITING_BYTES = 10_000, 64 * 1024 * 1024
+
+#: Seconds for those that wait when the command ends.
+_LAST_SECONDS = 20
+
 #: Characters of a line. A pipe that can be written to takes 4096 bytes without a wait (`PIPE_BUF`),
 #: and a character has up to four.
 _LINE = 1_000
 
 
 class Observer:
-    """Judges what passes, and prints a line for each answer with findings. ``defects``: faults of
-    faultspec itself, which must not break the traffic. ``unread``: lines that were not printed,
-    because nobody read those before: to wait for a reader would stop the traffic.
+    """Judges what passes, beside the traffic, and prints a line for each answer with findings.
+
+    ``defects``: faults of faultspec itself, which must not break the traffic. ``unread``: lines
+    that were not printed, because nobody read those before. ``unjudged``: answers that came faster
+    than they could be judged.
     """
 
     def __init__(self, accumulator: "Accumulator") -> None:
         self.defects: dict[str, None] = {}
-        self.unread = 0
+        self.unread = self.unjudged = 0
         self._accumulator = accumulator
+        self._judging = ThreadPoolExecutor(1, "judge")
+        self._waiting: deque[tuple[Future[None], int]] = deque()
+        self._size = 0
+        self._context = copy_context()  # it has the masks of what is printed
 
     def see(self, exchange: "Exchange") -> None:
-        """Judge an exchange."""
+        """Have an exchange judged, unless too many wait."""
+        while self._waiting and self._waiting[0][0].done():
+            self._size -= self._waiting.popleft()[1]
+        size = len(exchange.request.body) + len(exchange.response.body)
+        if len(self._waiting) < _WAITING and self._size + size <= _WAITING_BYTES:
+            judged = self._judging.submit(self._context.run, self._judge, exchange)
+            self._waiting.append((judged, size))
+            self._size += size
+        else:
+            self.unjudged += 1
+
+    def finish(self) -> None:
+        """Have the rest judged, as far as there is time."""
+        _, late = wait([judged for judged, _ in self._waiting], timeout=_LAST_SECONDS)
+        self._judging.shutdown(wait=True, cancel_futures=True)
+        self.unjudged += sum(judged.cancelled() for judged in late)
+
+    def reasons(self) -> Iterator[str]:
+        """Why answers were not judged."""
+        yield from self.defects
+        if self.unjudged:
+            yield f"{self.unjudged} answers came faster than they could be judged"
+
+    def _judge(self, exchange: "Exchange") -> None:
         from faultspec_conformance.results.defects import describe_defect
 
         try:
@@ -140,7 +177,7 @@ def command(
     require_conformance()
     from faultspec.contract.model import with_cache
     from faultspec_conformance.drivers.reverse_proxy import ReverseProxy
-    from faultspec_conformance.drivers.serving import serving
+    from faultspec_conformance.drivers.serving import serving, wait_for_interrupt
     from faultspec_conformance.observed.accumulator import Accumulator
     from faultspec_conformance.observed.middleware import Watching
     from faultspec_conformance.results.conclusion import conclude
@@ -174,16 +211,17 @@ def command(
     try:
         with serving(app, port, adds_fields=False, refused=app.refuse) as address:
             click.echo(address)
-            threading.Event().wait()
+            wait_for_interrupt()
     except OSError as error:
         raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
     except KeyboardInterrupt:
         pass
+    observer.finish()
     notes = (*app.reasons_of_refusal(), *observer.notes(), *((_OWED,) if basis.owed else ()))
     for note in notes:
         accumulator.note(note)
     seconds = time.monotonic() - started
-    not_run = (*observer.defects, *app.reasons_without_answer())
+    not_run = (*observer.reasons(), *app.reasons_without_answer())
     result = accumulator.result(url, seconds=seconds, not_run=not_run)
     concluded = conclude(result, date.today(), only=basis.only)
     report = Report(without_guesses(concluded) if basis.owed else concluded, url, basis.only)

@@ -3,7 +3,6 @@
 import json
 import signal
 import sys
-import threading
 from typing import IO, TYPE_CHECKING, cast
 
 import click
@@ -122,7 +121,7 @@ def command(
     from random import Random
 
     from faultspec.contract.model import build_contract
-    from faultspec_conformance.drivers.serving import serving
+    from faultspec_conformance.drivers.serving import serving, wait_for_interrupt
     from faultspec_conformance.faults import script
     from faultspec_conformance.faults.calls import CallServer
     from faultspec_conformance.faults.server import FaultServer, with_browsers
@@ -174,7 +173,7 @@ def command(
         )
         with serving(with_browsers(server), port) as url:
             click.echo(url)
-            threading.Event().wait()
+            wait_for_interrupt()
     except OSError as error:
         raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
     except KeyboardInterrupt:

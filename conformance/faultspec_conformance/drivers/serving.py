@@ -18,6 +18,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 #: more.
 START_SECONDS = 10.0
 
+#: Seconds after which a signal is noticed that another thread received.
+_LOOK_SECONDS = 0.5
+
 #: uvicorn refuses longer header sections itself, in plain text. The limits of services are well
 #: below.
 HEAD_BYTES = 256 * 1024
@@ -102,6 +105,14 @@ async def keep_open(receive: Receive, send: Send | None, is_over: Callable[[], b
             await send({"type": "http.response.body", "body": b" ", "more_body": True})
         await asyncio.wait({gone}, timeout=_LOOK)
     gone.cancel()
+
+
+def wait_for_interrupt() -> None:
+    """Wait until the handler of a signal raises an exception. The system may hand a signal to
+    another thread, which does not wake this one, so it looks now and then.
+    """
+    while True:
+        time.sleep(_LOOK_SECONDS)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ sin.
 
 import logging
 import os
-import threading
 from collections.abc import Callable, Mapping
 from importlib import resources
 from pathlib import Path
@@ -18,7 +17,7 @@ from faultspec.render import render, write
 from faultspec.targets import default_targets
 from faultspec_conformance import reports
 from faultspec_conformance.config import read_config
-from faultspec_conformance.drivers.serving import serving
+from faultspec_conformance.drivers.serving import serving, wait_for_interrupt
 from faultspec_conformance.orders.app import CALLERS, Orders
 from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.reports.console import findings_text, summary
@@ -105,4 +104,4 @@ def serve(sin: str | None, port: int, echo: Print) -> None:
                 f"  {caller.name:8} Authorization: Bearer {token}   "
                 f"({', '.join(sorted(caller.scopes))})"
             )
-        threading.Event().wait()
+        wait_for_interrupt()
