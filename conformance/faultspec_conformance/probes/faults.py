@@ -16,6 +16,7 @@ from faultspec_conformance.probes.failed_effects import (
     has_no_effect,
     readable_target,
 )
+from faultspec_conformance.probes.preconditions import OF_CONDITION, with_current_tag
 from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import body_for, ordinary_request
@@ -111,6 +112,12 @@ class _Faults:
         target = readable_target(session, plain) if reads else None
         before = target.show() if target is not None else []
         answer = session.call(self._add_switch(plain, code))
+        current = (
+            with_current_tag(session, operation, plain) if answer.status in OF_CONDITION else None
+        )
+        if current is not None:
+            plain = current
+            answer = session.call(self._add_switch(plain, code))
         what = f"{operation.name} with {self.switch.name}: {self.switch.values[code]}"
         outcome = self._check_code(answer, code, what)
         yield outcome
