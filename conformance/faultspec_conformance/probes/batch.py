@@ -8,7 +8,12 @@ from dataclasses import replace
 from faultspec.language.model import Batch
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
-from faultspec_conformance.probes.batch_items import SentBatch, check_named_items
+from faultspec_conformance.probes.batch_items import (
+    COMPLETE,
+    SentBatch,
+    check_named_items,
+    check_outcome_of_each,
+)
 from faultspec_conformance.probes.idempotency import (
     check_refused_key,
     check_replay,
@@ -38,9 +43,6 @@ _BAD_ITEMS, _MIXED, _NAMED = "batch/bad-items", "batch/mixed-only", "batch/named
 #: Constraints of values of the right type, and how many items that break one are tried.
 _BENT = ("enum", "const", "pattern", "maxLength", "minLength", "maximum", "minimum", "format")
 _BENT_ITEMS = 2
-
-#: The clause about bad items that an answer does not show.
-COMPLETE = "batch/complete"
 
 
 def batches(session: HttpSession) -> Iterator[Outcome]:
@@ -156,7 +158,7 @@ def check_bad_items(
     for batch in (mixed, *turns):
         answer, sent = session.call(send(batch)), SentBatch(tuple(batch), wrong)
         if wrong and is_reported(answer):
-            yield passed(COMPLETE)
+            yield check_outcome_of_each(rule, answer, sent)
         if answer.status != 207 and _expects_207(session):
             yield _check_mixed(session, operation, answer)  # otherwise the judge checks it
         named = check_named_items(session.contract, rule, answer, sent, listed_at=listed_at)

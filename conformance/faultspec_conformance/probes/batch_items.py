@@ -20,6 +20,9 @@ from faultspec_conformance.session.observation import (
 
 _NAMED = "batch/named-items"
 
+#: The clause about bad items that an answer does not show.
+COMPLETE = "batch/complete"
+
 #: Members of an entry that say which item it is about, without case and punctuation.
 _PLACE = re.compile(
     r"(item|row|line)?(index|idx|position|number|pointer|path|field|i)|item|row|line"
@@ -74,6 +77,18 @@ def check_named_items(
     level: Level = "warning" if incomplete else "error"
     pointer = f"/details/{listed_at}"
     return failed(_NAMED, f"{what}: {message}", answer, level=level, pointer=pointer)
+
+
+def check_outcome_of_each(rule: Batch | None, answer: Observation, sent: SentBatch) -> Outcome:
+    """Check that a success with outcomes has one of each item, or of the bad ones alone."""
+    outcomes = items_of(rule, answer.json) if rule is not None and answer.ok else None
+    failures = sum(item.failed for item in outcomes or ())
+    if not outcomes or failures == len(outcomes) or len(outcomes) >= len(sent.items):
+        return passed(COMPLETE)
+    what = f"{answer.exchange.operation} with {len(sent.bad)} bad of {len(sent.items)} items"
+    message = f"{what}: the answer ({answer}) has {len(outcomes)} outcomes, {failures} of failures;"
+    message += " the other items have none"
+    return failed(COMPLETE, message, answer, variant="outcomes")
 
 
 def _check_outcomes(

@@ -129,7 +129,6 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
         yield from _check_addresses(session, rule, resource, stranger)
         own.setdefault(stranger.name, OwnResources(session, stranger))
         yield from _check_below_own(session, rule, resource, own=own[stranger.name])
-        yield from _check_deleted(session, rule, resource, stranger)
         # From here on the stranger has sent the owner's values too.
         yield from _check_same_values(session, rule, resource, stranger)
         yield from check_references(session, resource, stranger)
@@ -137,6 +136,40 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
         yield not_exercised(_CLAUSE, "no resource could be made for another tenant to ask for")
     elif session.kinds[0] in session.turn:
         yield from check_reads(session, *asked)
+
+
+def deleted_items(session: HttpSession) -> Iterator[ProbeResult]:
+    """Call every operation on a deleted item as a caller of another tenant, where its owner learns
+    that it is gone: a stranger learns no more than of an id that no item had.
+    """
+    privacy = session.taxonomy.privacy
+    rules = privacy.conceal if privacy is not None else ()
+    rule = next((rule for rule in rules if rule.across == "tenant"), None)
+    is_declared = any(code.http.allows(_GONE) for code in session.taxonomy.every_code())
+    for kind in session.turn if rule is not None and is_declared else ():
+        shared = session.knowledge.created.get(kind.name)
+        stranger = session.stranger(shared.owner) if shared is not None else None
+        if rule is None or shared is None or stranger is None:
+            continue
+        deleted = _delete_new(session, kind, shared.owner)
+        if deleted is not None:
+            yield from _check_in_one_form(session, _compare(session, rule, deleted, stranger))
+
+
+def _delete_new(
+    session: HttpSession, kind: ResourceKind, owner: Identity
+) -> CreatedResource | None:
+    """Return a new item that its owner has deleted, and learns to be gone; None without one."""
+    read, delete = kind.operation("read"), kind.operation("delete")
+    made = make(session, kind, owner=owner) if read is not None and delete is not None else ""
+    if isinstance(made, str) or read is None or delete is None:
+        return None
+    removal = request_to(session, delete, made.item_values(delete))
+    removal = with_tag(removal, made.creation.header("ETag"))
+    removed = session.call(replace(removal, identity=owner))
+    again = request_to(session, read, made.item_values(read))
+    is_gone = removed.ok and session.call(replace(again, identity=owner)).status == _GONE
+    return made if is_gone else None
 
 
 def _reason_left_out(kind: ResourceKind) -> str:
@@ -180,27 +213,6 @@ def _check_items(
     else:
         comparison = _compare(session, rule, resource, stranger)
         yield from _check_operations(session, comparison)
-
-
-def _check_deleted(
-    session: HttpSession, rule: Concealment, shared: CreatedResource, stranger: Identity
-) -> Iterator[ProbeResult]:
-    """Call every operation on a deleted item, where its owner learns that it is gone: a stranger
-    learns no more of it than of an id that no item had.
-    """
-    kind = shared.kind
-    read, delete = kind.operation("read"), kind.operation("delete")
-    if read is None or delete is None or not session.contract.codes_for(_GONE):
-        return
-    deleted = make(session, kind, owner=shared.owner)
-    if isinstance(deleted, str):
-        return
-    removal = request_to(session, delete, deleted.item_values(delete))
-    removal = with_tag(removal, deleted.creation.header("ETag"))
-    removed = session.call(replace(removal, identity=shared.owner))
-    again = request_to(session, read, deleted.item_values(read))
-    if removed.ok and session.call(replace(again, identity=shared.owner)).status == _GONE:
-        yield from _check_in_one_form(session, _compare(session, rule, deleted, stranger))
 
 
 def _is_address(session: HttpSession, kind: ResourceKind) -> bool:

@@ -10,7 +10,6 @@ from faultspec.judge.batch import BatchItem, items_of
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ConfiguredCall, Identity
 from faultspec_conformance.probes.batch import (
-    COMPLETE,
     bad_items_key,
     batch_operations,
     check_bad_items,
@@ -21,6 +20,7 @@ from faultspec_conformance.probes.batch import (
     spoil_item,
     with_items,
 )
+from faultspec_conformance.probes.batch_items import COMPLETE
 from faultspec_conformance.probes.effects import GONE
 from faultspec_conformance.probes.whole_lists import configured_query, read_pages
 from faultspec_conformance.results.model import Outcome
