@@ -1231,3 +1231,18 @@ def test_a_record_is_bounded_by_the_memory_that_it_takes(
         fits or "of memory" in str(found[0].problem) or "keys and values" in str(found[0].problem)
     )
     assert not fits or found[-1].value == "b"
+
+
+@pytest.mark.parametrize("media_type", ["application/x-www-form-urlencoded", "multipart/form-data"])
+def test_the_parameters_of_a_form_are_masked_like_its_text(tmp_path: Path, media_type: str) -> None:
+    """An archive may have the parameters of a form without its text. The answer repeats one."""
+    status, body, headers = answer(1, status=500)
+    archive = json.loads(har((status, body.replace("such", "hunter2XYZ"), headers)))
+    (entry,) = archive["log"]["entries"]
+    pairs = [{"name": "user", "value": "bob"}, {"name": "user[password]", "value": "hunter2XYZ"}]
+    entry["request"] |= {"method": "POST", "postData": {"mimeType": media_type, "params": pairs}}
+    path = tmp_path / "form.har"
+    path.write_text(json.dumps(archive))
+    report = audit([str(path)], platform())
+    assert report.result.findings
+    assert not [name for name, write in reports.FORMATS.items() if "hunter2" in write(report)]

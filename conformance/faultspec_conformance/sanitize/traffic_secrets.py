@@ -1,20 +1,17 @@
 """Masking of unknown secrets in traffic: values that look like a secret, or whose name says so."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from html import unescape
 from itertools import islice
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from faultspec.exchange.body import is_too_deep
 from faultspec.exchange.model import Exchange, Headers, Response
 from faultspec.exchange.sensitive import MASK, NOWHERE_SENSITIVE, SensitivePlaces
 from faultspec.leaks import detect
-from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import CREDENTIALS, SECRET_NAME
 from faultspec_conformance.sanitize.decoded import WORD
 from faultspec_conformance.sanitize.effort import Effort, Exhausted
@@ -25,24 +22,8 @@ from faultspec_conformance.sanitize.masking import (
     build_masking,
     sensitive_values,
 )
+from faultspec_conformance.session.named_secrets import find_named_parameters, find_named_secrets
 from faultspec_conformance.session.observation import leaves
-
-#: A member of an object in JSON, with a text or a number.
-_MEMBER = re.compile(
-    r'"(?P<name>[^"\\\s]{1,100})"\s{0,8}:\s{0,8}'
-    r'(?:"(?P<text>(?:[^"\\]|\\.){1,4096})(?:"|\Z)|(?P<number>-?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,4})?))'
-)
-
-#: A field of a form with files (RFC 7578, 4.2), with a text of one line.
-_FIELD = re.compile(
-    r'form-data; name="(?P<name>[^"\r\n]{1,200})"\r?\n(?:[^\r\n]{1,200}\r?\n){0,3}\r?\n'
-    r"(?P<text>[^\r\n]{1,4096})"
-)
-
-#: An element of XML with a text.
-_ELEMENT = re.compile(
-    r"<(?:[\w.-]{1,60}:)?(?P<name>[\w.-]{1,100})(?:\s[^<>]{0,200})?>(?P<text>[^<>]{1,4096})</"
-)
 
 #: Detectors whose findings are masked. What the others find is what the report is about.
 _KINDS = ("secret", "connection-string", "email", "personal-data")
@@ -55,9 +36,6 @@ _MOST = 200
 
 #: Seconds for the messages of one finding, without a limit for all.
 _SECONDS = 1.5
-
-#: Characters of a form that are searched for parameters.
-_FORM = 4096
 
 
 def mask_recorded(
@@ -131,7 +109,7 @@ def _target_secrets(target: str) -> Iterator[str]:
     # A user name alone is often a token, as in `https://TOKEN@host/`.
     if not parts.password and not WORD.fullmatch(parts.username or ""):
         yield parts.username or ""
-    yield from _named_parameters(parts.query)
+    yield from find_named_parameters(parts.query)
     yield from _detect(target)
 
 
@@ -149,28 +127,13 @@ def _message_secrets(
     effort.check()
     text = body[:_SEARCHED].decode("utf-8", "replace")
     yield from _detect(text)
-    members = None
+    for secret in find_named_secrets(text, sensitive.hides):
+        effort.check()
+        yield secret
     with suppress(ValueError, RecursionError):
         members = json.loads(text)
-    if members is None or is_too_deep(body, members):
-        yield from _quoted_members(text, sensitive)
-        if "=" in text[:_FORM] and "<" not in text[:64]:
-            yield from _named_parameters(text[:_FORM], sensitive)
-        yield from _named_elements(text, sensitive)
-        yield from _named_fields(text, sensitive)
-    else:
-        yield from _named_members(members, effort)
-
-
-def _is_secret(name: str, sensitive: SensitivePlaces) -> bool:
-    return sensitive.hides(name) or SECRET_NAME.search(name) is not None
-
-
-def _quoted_members(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
-    """The values of secret members in JSON that is truncated, or in lines or events of JSON."""
-    for match in _MEMBER.finditer(text):
-        if _is_secret(match["name"], sensitive):
-            yield match["number"] or match["text"]
+        if not is_too_deep(body, members):
+            yield from _detect_members(members, effort)
 
 
 def _credential_parts(credential: str) -> Iterator[str]:
@@ -185,33 +148,8 @@ def _detect(text: str) -> Iterator[str]:
         yield text[leak.start : leak.end]
 
 
-def _named_parameters(query: str, sensitive: SensitivePlaces = NOWHERE_SENSITIVE) -> Iterator[str]:
-    for name, value in parse_qsl(query):
-        if _is_secret(name, sensitive):
-            yield value
-
-
-def _named_elements(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
-    """The texts of elements of XML with a secret name."""
-    for match in _ELEMENT.finditer(text):
-        if _is_secret(match["name"], sensitive):
-            yield unescape(match["text"])
-            yield match["text"]
-
-
-def _named_fields(text: str, sensitive: SensitivePlaces) -> Iterator[str]:
-    """The texts of fields of a form with files that have a secret name."""
-    for match in _FIELD.finditer(text) if "form-data" in text else ():
-        if _is_secret(match["name"], sensitive):
-            yield match["text"]
-
-
-def _named_members(body: object, effort: Effort) -> Iterator[str]:
-    for pointer, value in leaves(body):
+def _detect_members(body: object, effort: Effort) -> Iterator[str]:
+    for _, value in leaves(body):
         effort.check()
-        names = [name for name in steps(pointer) if not name.isdigit()]
-        is_secret = names and SECRET_NAME.search(names[-1]) is not None
-        if is_secret and isinstance(value, str | int | float) and not isinstance(value, bool):
-            yield str(value)
         if isinstance(value, str):
             yield from _detect(value)

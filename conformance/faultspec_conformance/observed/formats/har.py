@@ -5,8 +5,10 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import BinaryIO
+from urllib.parse import urlencode
 
 from faultspec.exchange.model import Request
+from faultspec.openapi.nodes import is_form
 from faultspec_conformance.observed.formats.items import json_items
 from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,
@@ -58,10 +60,10 @@ def _read_entry(entry: object, place: str) -> Item:
     sent, received = (header_fields(part.get("headers")) or () for part in (request, response))
     posted, content = request.get("postData"), response.get("content")
     lacks = ALWAYS if received else ALWAYS | ABOUT_HEADERS
-    if not _is_whole(request, method):
+    if not _is_whole(request, method) or _is_rewritten(posted):
         lacks |= {"request"}
     return recorded_exchange(
-        Request(method, url, sent, _text(posted) if isinstance(posted, dict) else b""),
+        Request(method, url, sent, _form_text(posted) if isinstance(posted, dict) else b""),
         status,
         place,
         headers=received,
@@ -76,6 +78,30 @@ def _is_whole(request: Mapping[object, object], method: str) -> bool:
     """Whether a request is recorded with its header fields, and with its body if it has one."""
     knows_body = "postData" in request or request.get("bodySize") == 0
     return bool(request.get("headers")) and (knows_body or method.upper() in BODILESS)
+
+
+def _is_rewritten(posted: object) -> bool:
+    """Whether a body is recorded by the parameters of another format than that of forms."""
+    match posted:
+        case {"text": str()}:
+            return False
+        case {"params": list(params), "mimeType": str(media_type)}:
+            return bool(params) and not is_form(media_type)
+        case _:
+            return False
+
+
+def _form_text(posted: dict[str, object]) -> bytes:
+    """The body of a request, of which an archive may have the parameters only (HAR 1.2, params)."""
+    params = posted.get("params")
+    if isinstance(posted.get("text"), str) or not isinstance(params, list):
+        return _text(posted)
+    pairs = [
+        (str(each["name"]), str(each.get("value", "")))
+        for each in params
+        if isinstance(each, dict) and "name" in each
+    ]
+    return urlencode(pairs, errors="surrogatepass").encode()
 
 
 def _content(content: dict[str, object]) -> bytes | None:
