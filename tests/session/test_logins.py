@@ -331,3 +331,37 @@ def test_a_refused_login_says_nothing_about_the_credentials_of_its_caller() -> N
         assert refused.status == 401
     assert report_refused_identities(session) == ()
     assert (shop.logins, session.observations.notes) == (1, [])
+
+
+class GenerousShop(Shop):
+    """A shop whose logins yield more secrets than are saved, and whose errors repeat them."""
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request."""
+        given = {
+            "access_token": self.token,
+            "refresh_token": "Refr3shTokXyZ",
+            "session": {"id": "S3ssIdQrS99", "kind": "browser-7"},
+            "token_type": "bearer",
+        }
+        if request.target == "/login":
+            super().__call__(request)
+            return answer(200, {**given, "access_token": self.token}, set_cookie="s=C00kie-of-shop")
+        shown = {"message": f"in browser-7: {json.dumps(given)} C00kie-of-shop"}
+        return answer(404, {"code": "absent", **shown})
+
+
+def test_every_secret_of_the_answer_to_a_login_is_masked() -> None:
+    """Members with secret names and cookies, wherever the service repeats them. Others are
+    shown.
+    """
+    session = session_with(GenerousShop())
+    seen = session.call(RequestSpec("GET", "/me")).exchange
+    shown = build_session_masking(session).exchange(seen).response.body
+    assert b"Refr3shTokXyZ" in seen.response.body
+    assert b"C00kie-of-shop" in seen.response.body
+    assert not [
+        word for word in (b"Refr3sh", b"S3ssId", b"C00kie-of", b"token-of") if word in shown
+    ]
+    assert b"in browser-7" in shown
+    assert b"bearer" in shown

@@ -55,6 +55,7 @@ from faultspec_conformance.session.logins import (
     PAST_CREDENTIALS,
     Logins,
     asks_for_credentials,
+    find_given_secrets,
     needs_login,
     read_saved_values,
 )
@@ -605,7 +606,9 @@ class HttpSession(Session):
             self.logins.failed[identity.name] = problem
             self.observations.add([NotRun(problem)])
             return
-        self.observations.credentials |= dict.fromkeys(found.values())
+        assert isinstance(answer, Observation), "values come from an answer"
+        given = (*found.values(), *find_given_secrets(answer))
+        self.observations.credentials |= dict.fromkeys(given)
         self.logins.saved[identity.name] = found
         self.logins.accepted.discard(identity.name)
 

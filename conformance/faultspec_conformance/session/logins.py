@@ -6,13 +6,14 @@ credentials that it accepted before, the login request is sent again.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
 from faultspec.exchange.model import Request
 from faultspec_conformance.config import Identity, Login, query_of
 from faultspec_conformance.config.context import SAVED_NAME
+from faultspec_conformance.session.named_secrets import find_named_secrets, is_ordinary
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.saved import saved_values
 
@@ -22,6 +23,9 @@ _RENEWALS = 10
 
 #: Characters. A shorter value, such as a number of seconds, may occur in an answer by chance.
 _CREDENTIAL = 8
+
+#: Bytes of the answer to a login that are searched for secrets. One has a few hundred.
+_SEARCHED = 64 * 1024
 
 #: Statuses that a caller with unknown credentials does not get.
 PAST_CREDENTIALS = frozenset({403, 409, 412})
@@ -140,3 +144,19 @@ def read_saved_values(login: Login, answer: Observation) -> dict[str, str] | str
             return f"{login.save[name]} in the answer ({answer}) of {what} is not a text"
         found[name] = str(value)
     return found
+
+
+def find_given_secrets(answer: Observation) -> Iterator[str]:
+    """Yield the secrets that the answer to a login has beside the saved values: members with secret
+    names, such as a token that renews the others, and cookies.
+    """
+    response = answer.exchange.response
+    cookies = (
+        value.partition(";")[0].partition("=")[2].strip('"')
+        for name, value in response.headers
+        if name.lower() == "set-cookie"
+    )
+    text = response.body[:_SEARCHED].decode("utf-8", "replace")
+    for value in (*cookies, *find_named_secrets(text)):
+        if len(value) >= _CREDENTIAL and not is_ordinary(value):
+            yield value
