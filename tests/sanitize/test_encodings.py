@@ -214,3 +214,47 @@ def test_a_query_is_not_quoted_printable() -> None:
     masking = build_masking([], [("jane.19cff1432e@mail.example", "CANARY-email")])
     url = "http://127.0.0.1:8399/books?limit=face&contact=jane.19cff1432e%40mail.example&key=1"
     assert masking.text(url) == "http://127.0.0.1:8399/books?limit=face&contact=CANARY-email&key=1"
+
+
+PEM = (
+    "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8c"
+    "==\n-----END PRIVATE KEY-----"
+)
+
+LONG = "correct horse=battery staple, pässwort mit leer, and eighty letters in one line of them all"
+
+
+@pytest.mark.parametrize("secret", ["correct horse=battery staple", "pässwort mit leer", LONG, PEM])
+@pytest.mark.parametrize("quotetabs", [False, True])
+def test_quoted_printable_of_a_secret_with_blanks_is_undone(secret: str, quotetabs: bool) -> None:
+    """A blank and a line break do not end it, and what stands around it stays."""
+    hidden = build_masking((), [(secret, "${TOK}")])
+    for end in ("\n", "\r\n"):
+        mail = f"body: a=3D {secret} end".encode()
+        shown = quopri.encodestring(mail, quotetabs=quotetabs).decode().replace("\n", end)
+        masked = re.sub(r"=\r?\n|=20| ", "", hidden.text(shown))
+        assert masked == "body:a=3D3D${TOK}end"
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n    ", "\r\n\t", " ", "\n\n", "\\n", "\\r\\n  "])
+@pytest.mark.parametrize("secret", [PEM, PEM.replace("\n", "\r\n")])
+def test_a_secret_of_several_lines_is_found_however_they_end(secret: str, end: str) -> None:
+    """With other line ends, indented, and in one line; escaped too."""
+    hidden = build_masking((), [(secret, "${KEY}")])
+    assert hidden.text(f"x {end.join(PEM.splitlines())} y\n z") == "x ${KEY} y\n z"
+
+
+def test_quotes_doubled_as_in_csv_are_undone() -> None:
+    """A secret that is JSON is masked in a field of CSV."""
+    account = '{"type":"service_account","private_key_id":"abcdef0123456789"}'
+    field = account.replace('"', '""')
+    hidden = build_masking((), [(account, "${KEY}")])
+    assert hidden.text(f'row,"{field}",1') == 'row,"${KEY}",1'
+
+
+@pytest.mark.parametrize("sign", ["=3D", "=\n", "=C3=\r\n", " ", "\n", "\r\n ", "a=3D "])
+def test_quoted_printable_and_blanks_take_linear_time(sign: str) -> None:
+    """A long text of what has to be undone takes no seconds."""
+    began = time.thread_time()
+    MASKING.text(sign * (200_000 // len(sign)))
+    assert time.thread_time() - began < 4

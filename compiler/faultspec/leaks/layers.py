@@ -9,7 +9,7 @@ import re
 import unicodedata
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -78,6 +78,13 @@ _TEXTUAL = 0.6
 #: Dashes that look like the hyphen of ASCII, and the sign for minus.
 _DASH = re.compile("[\u2010-\u2015\u2212]")
 
+#: Bytes of quoted-printable text (RFC 2045, section 6.7), and its soft line breaks. Digits are in
+#: upper case, so `?limit=face` is none.
+_QUOTED = re.compile(r"(?:=[0-9A-F]{2}|=\r?\n)+")
+_QUOTED_PART = re.compile(r"=(?:([0-9A-F]{2})|\r?\n)")
+
+_BLANKS = re.compile(r"\s{2,}|[^\S ]")
+
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
 _SINGLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -106,6 +113,20 @@ class Layer:
 def unescape(layer: Layer) -> Layer | None:
     """The layer with its escapes undone once; None if it has none."""
     return _rewrite(layer, _ESCAPE, _decode)
+
+
+def unquote_printable(layer: Layer) -> Layer | None:
+    """The layer with quoted-printable undone, and its lines joined at soft breaks; None if it has
+    neither.
+    """
+    return _rewrite(layer, _QUOTED, _decode_quoted)
+
+
+def join_lines(layer: Layer) -> Layer | None:
+    """The layer with one blank for each break of a line and the blanks around it, and for several
+    blanks; None if it has neither.
+    """
+    return _rewrite(layer, _BLANKS, lambda blanks: iter([(" ", len(blanks))]))
 
 
 def decompose(layer: Layer) -> Layer | None:
@@ -303,12 +324,32 @@ def _decode(escape: str) -> Pieces:
 
 
 def _decode_percent(escape: str) -> Pieces:
-    """The characters of percent-encoded bytes; a byte outside UTF-8 is read as Latin-1."""
-    raw = bytes.fromhex(escape.replace("%", ""))
+    return _decode_bytes(bytes.fromhex(escape.replace("%", "")), (3,) * (len(escape) // 3))
+
+
+def _decode_quoted(escape: str) -> Pieces:
+    """The characters of bytes in quoted-printable. A byte takes the soft breaks behind it."""
+    raw, widths, first = bytearray(), [], 0
+    for part in _QUOTED_PART.finditer(escape):
+        if part[1]:
+            raw.append(int(part[1], 16))
+            widths.append(len(part[0]))
+        elif widths:
+            widths[-1] += len(part[0])
+        else:
+            first += len(part[0])
+    if first:
+        yield "", first
+    yield from _decode_bytes(bytes(raw), widths)
+
+
+def _decode_bytes(raw: bytes, widths: Sequence[int]) -> Pieces:
+    """The characters of bytes; a byte outside UTF-8 is read as Latin-1."""
     at = 0
     while at < len(raw):
         size = next((size for size in (1, 2, 3, 4) if _is_character(raw[at : at + size])), 0)
-        yield (raw[at : at + size].decode(), 3 * size) if size else (chr(raw[at]), 3)
+        width = sum(widths[at : at + (size or 1)])
+        yield (raw[at : at + size].decode() if size else chr(raw[at])), width
         at += size or 1
 
 

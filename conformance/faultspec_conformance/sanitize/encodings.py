@@ -10,13 +10,20 @@ import json
 import re
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from urllib.parse import quote
 
 from faultspec.leaks import fold_case
-from faultspec.leaks.layers import Layer, decompose, plain_letters, unescape
+from faultspec.leaks.layers import (
+    Layer,
+    decompose,
+    join_lines,
+    plain_letters,
+    unescape,
+    unquote_printable,
+)
 
 #: Encodings inside each other that are undone: JSON in a header of a log line in JSON takes three.
 _LAYERS = 4
@@ -30,10 +37,6 @@ _DECODED = 512 * 1024
 
 #: What stands for the rest of a text that is cut.
 _CUT = re.compile(r"\[(?:…|\.{3,})\]|…|\.{3,}|\*{3,}")
-
-#: Bytes of quoted-printable text (RFC 2045, section 6.7), and its soft line breaks. Digits are in
-#: upper case, so `?limit=face` is none.
-_QUOTED = re.compile(r"=(?:([0-9A-F]{2})|\r?\n)")
 
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
 
@@ -73,8 +76,8 @@ class FoldedLayer:
     """A layer, its text, and the same in lower case. ``cuts``: where the text is cut.
 
     ``runs``: the runs that the layer was decoded from, if it was. What is found in such a layer is
-    reported as its whole run. ``unread``: the places in the source of runs that were not decoded to
-    their ends, because they or all of them are too long.
+    reported as its whole run. ``joined``: its lines are joined. ``unread``: the places in the
+    source of runs that were not decoded to their ends, because they or all of them are too long.
     """
 
     layer: Layer
@@ -82,6 +85,7 @@ class FoldedLayer:
     folded: str
     cuts: tuple[tuple[int, int], ...] = ()
     runs: _DecodedRuns | None = None
+    joined: bool = False
     unread: tuple[tuple[int, int], ...] = ()
 
     def source(self, at: int) -> int:
@@ -108,9 +112,10 @@ class Form:
 
 def unescape_layers(text: str) -> tuple[FoldedLayer, ...]:
     """The text itself, then unescaped once, twice, and so on until no escape is left; each of these
-    in plain letters; and the same for the runs of digits in it, decoded, and for those in these.
+    in plain letters and with joined lines; and the same for the runs of digits and what is
+    quoted-printable in it, decoded, and for those in these.
     """
-    found = _unescape_all(text, None)
+    found = _unescape_all(Layer(text), None)
     seen, newest = {text}, [found[0], found[-1]]
     for _ in range(_RUNS):
         layers, newest = newest, []
@@ -118,15 +123,25 @@ def unescape_layers(text: str) -> tuple[FoldedLayer, ...]:
             decoded, runs, unread = _decode_runs(layer)
             if runs is not None and decoded not in seen:
                 seen.add(decoded)
-                inner = _unescape_all(decoded, runs)
+                inner = _unescape_all(Layer(decoded), runs)
                 inner[0] = replace(inner[0], unread=unread)
                 found += inner
                 newest += [inner[0], inner[-1]][: len(inner)]
-    return tuple(found)
+            quoted = unquote_printable(layer.layer)
+            if quoted is not None and quoted.text not in seen:
+                seen.add(quoted.text)
+                inner = _unescape_all(quoted, layer.runs)
+                found += inner
+                newest += [inner[0], inner[-1]][: len(inner)]
+    joined = ((layer, join_lines(layer.layer)) for layer in found)
+    return (
+        *found,
+        *(_fold(one, layer.runs, joined=True) for layer, one in joined if one is not None),
+    )
 
 
-def _unescape_all(text: str, runs: _DecodedRuns | None) -> list[FoldedLayer]:
-    layer: Layer | None = Layer(text)
+def _unescape_all(beginning: Layer, runs: _DecodedRuns | None) -> list[FoldedLayer]:
+    layer: Layer | None = beginning
     found: list[FoldedLayer] = []
     while layer is not None and len(found) <= _LAYERS:
         found.append(_fold(layer, runs))
@@ -135,9 +150,9 @@ def _unescape_all(text: str, runs: _DecodedRuns | None) -> list[FoldedLayer]:
     return [*found, *(_fold(layer, runs) for layer in plain if layer is not None)]
 
 
-def _fold(layer: Layer, runs: _DecodedRuns | None) -> FoldedLayer:
+def _fold(layer: Layer, runs: _DecodedRuns | None, *, joined: bool = False) -> FoldedLayer:
     cuts = tuple(cut.span() for cut in _CUT.finditer(layer.text))
-    return FoldedLayer(layer, layer.text, fold_case(layer.text), cuts=cuts, runs=runs)
+    return FoldedLayer(layer, layer.text, fold_case(layer.text), cuts, runs, joined)
 
 
 def _decode_runs(
@@ -151,10 +166,7 @@ def _decode_runs(
     places: list[tuple[int, int]] = []
     unread: list[tuple[int, int]] = []
     length = 0
-    matches = [*_RUN_OF_DIGITS.finditer(layer.text)]
-    if _QUOTED.search(layer.text):
-        matches += (word for word in _WORD.finditer(layer.text) if "=" in word[0])
-    for match in matches:
+    for match in _RUN_OF_DIGITS.finditer(layer.text):
         if length > _DECODED:
             unread.append(match.span())
             continue
@@ -171,9 +183,6 @@ def _decode_runs(
 
 
 _RUN_OF_DIGITS = re.compile(rf"[A-Za-z0-9+/_-]{{{_RUN},}}={{0,6}}")
-_WORD = re.compile(r"(?:=\r?\n|\S)+")
-"""A word, which may be quoted-printable: soft line breaks belong to it."""
-
 _HEXADECIMAL = re.compile(rf"[0-9A-Fa-f]{{{_RUN},}}")
 _BASE32 = re.compile(rf"[A-Z2-7]{{{_RUN},}}|[a-z2-7]{{{_RUN},}}")
 _ASCII = re.compile(rb"[ -~]{4,}")
@@ -186,16 +195,10 @@ _COMPRESSED = re.compile(b"\x1f\x8b\x08|x[\x01\x5e\x9c\xda]")
 
 
 def _decode_run(run: str) -> Iterator[tuple[str, bool]]:
-    """The texts that a run of digits, or a word, may encode, each with whether it is whole. Base64
-    may begin at any of four.
+    """The texts that a run of digits may encode, each with whether it is whole. Base64 may begin at
+    any of four.
     """
-    if "=" in run:
-        quoted = _QUOTED.sub(lambda match: chr(int(match[1], 16)) if match[1] else "", run)
-        if quoted != run:
-            yield quoted, True
     digits = run.rstrip("=")
-    if _RUN_OF_DIGITS.fullmatch(run) is None:
-        return
     # Other letters of the alphabet may stand before the digits, so all places are tried.
     for found in _HEXADECIMAL.finditer(digits):
         for shift in range(2):
@@ -308,15 +311,14 @@ _BASE64_TEXT = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 
 def _rewritten_forms(value: str) -> Iterator[str]:
     """The value as programs rewrite it: base64 in its other alphabet or without padding, quotes
-    doubled as in SQL, without the first or the last letter, and in a character set that lacks
-    letters of it.
+    doubled as in SQL and CSV, without the first or the last letter, and in a character set that
+    lacks letters of it.
     """
     if _BASE64_TEXT.fullmatch(value):
         texts = [value, *map(value.translate, _ALPHABETS)]
         yield from (text.rstrip("=") for text in texts)
         yield from texts[1:]
-    if "'" in value:
-        yield value.replace("'", "''")
+    yield from (value.replace(sign, sign * 2) for sign in "'\"" if sign in value)
     if len(value) >= _LONG:
         yield from (value[1:], value[:-1])
     if not value.isascii():
@@ -342,11 +344,17 @@ def find_unread(layers: tuple[FoldedLayer, ...]) -> Iterator[tuple[int, int]]:
 def find_value(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple[int, int]]:
     """Every occurrence of the value in any form, as start and end in the source."""
     for layer in layers:
-        for form in forms_of(value):
+        for form in _forms_in(layer, value):
             haystack = layer.folded if form.any_case else layer.text
             for start, end in _occurrences(haystack, form.text):
                 before, after = _base64_margin(layer.text, start, end) if form.coded else (0, 0)
                 yield layer.source(start - before), layer.source_end(end + after)
+
+
+def _forms_in(layer: FoldedLayer, value: str) -> Iterable[Form]:
+    """The forms of a value that a layer may have and other layers have not."""
+    forms = forms_of(value)
+    return (form for form in forms if " " in form.text) if layer.joined else forms
 
 
 def find_truncated(
@@ -358,7 +366,7 @@ def find_truncated(
     for layer in layers:
         if not at_end and not layer.cuts:
             continue
-        for form in forms_of(value):
+        for form in _forms_in(layer, value):
             text = layer.folded if form.any_case else layer.text
             beginning = form.text[:_CODED] if form.coded else _beginning(form.text)
             if len(form.text) <= len(beginning):
@@ -388,7 +396,7 @@ def find_beheaded(layers: tuple[FoldedLayer, ...], value: str) -> Iterator[tuple
         if not layer.cuts:
             continue
         ends = [end for _, end in layer.cuts]
-        for form in forms_of(value):
+        for form in _forms_in(layer, value):
             text = layer.folded if form.any_case else layer.text
             ending = form.text[-(_CODED if form.coded else _BEGINNING) :]
             for start, end in _occurrences(text, ending):

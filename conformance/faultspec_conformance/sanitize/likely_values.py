@@ -37,6 +37,8 @@ def select_likely(layers: tuple[FoldedLayer, ...], values: tuple[str, ...]) -> I
     index = _index(values)
     found = set(index.short)
     for layer in layers:
+        if layer.joined:
+            continue  # both ends of a value stand in the layer whose lines are joined
         for grams, text in ((index.exact, layer.text), (index.folded, layer.folded)):
             if len(text) >= _GRAM:
                 for gram in grams.keys() & _grams(text):
