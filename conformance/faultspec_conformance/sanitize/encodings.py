@@ -110,10 +110,12 @@ class Form:
     coded: bool = False
 
 
-def unescape_layers(text: str) -> tuple[FoldedLayer, ...]:
+def unescape_layers(text: str, *, joins_lines: bool = True) -> tuple[FoldedLayer, ...]:
     """The text itself, then unescaped once, twice, and so on until no escape is left; each of these
     in plain letters and with joined lines; and the same for the runs of digits and what is
     quoted-printable in it, decoded, and for those in these.
+
+    ``joins_lines``: a value that is looked for has blanks.
     """
     found = _unescape_all(Layer(text), None)
     seen, newest = {text}, [found[0], found[-1]]
@@ -133,7 +135,7 @@ def unescape_layers(text: str) -> tuple[FoldedLayer, ...]:
                 inner = _unescape_all(quoted, layer.runs)
                 found += inner
                 newest += [inner[0], inner[-1]][: len(inner)]
-    joined = ((layer, join_lines(layer.layer)) for layer in found)
+    joined = ((layer, join_lines(layer.layer)) for layer in found if joins_lines)
     return (
         *found,
         *(_fold(one, layer.runs, joined=True) for layer, one in joined if one is not None),

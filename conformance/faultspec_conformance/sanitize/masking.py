@@ -126,7 +126,9 @@ class Masking:
         if self.effort is not None and self.effort.is_spent(share):
             self.effort.late += 1
             return MASK
-        layers = _layers_of(text) if len(text) <= _SENTENCE else unescape_layers(text)
+        find_layers = _layers_of if len(text) <= _SENTENCE else unescape_layers
+        has_blanks = any(len(secret.split(None, 1)) > 1 for secret, _ in self.secrets)
+        layers = find_layers(text, joins_lines=has_blanks)
         found = [(start, -end, MASK) for start, end in find_unread(layers)]
         for number in select_likely(layers, tuple(secret for secret, _ in self.secrets)):
             secret, word = self.secrets[number]
