@@ -154,7 +154,8 @@ def _unescape_all(beginning: Layer, runs: _DecodedRuns | None) -> list[FoldedLay
 
 def _fold(layer: Layer, runs: _DecodedRuns | None, *, joined: bool = False) -> FoldedLayer:
     cuts = tuple(cut.span() for cut in _CUT.finditer(layer.text))
-    return FoldedLayer(layer, layer.text, fold_case(layer.text), cuts, runs, joined)
+    folded = fold_case(layer.text)
+    return FoldedLayer(layer, layer.text, folded, cuts=cuts, runs=runs, joined=joined)
 
 
 def _decode_runs(
