@@ -61,7 +61,7 @@ def test_an_address_that_is_misspelt_has_secrets_too(address: str) -> None:
     "text", ["npm:package@1.2", "mailto:bob@example.org", "image:tag@sha256:a"]
 )
 def test_words_before_an_at_sign_hide_no_other_words(text: str) -> None:
-    """What only looks like a user name and a password is masked as a whole, at most."""
+    """A text that only looks like a user name and a password is masked as a whole, at most."""
     masking = build_masking((), find_written_secrets(text))
     assert masking.text("a package for bob with a tag") == "a package for bob with a tag"
 

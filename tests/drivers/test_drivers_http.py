@@ -238,7 +238,7 @@ def test_the_body_of_an_answer_to_head_is_seen() -> None:
 
 @pytest.mark.parametrize("status", [204, 304])
 def test_an_answer_without_content_ends_with_its_headers(status: int) -> None:
-    """The length that such an answer gives is not that of a body that still comes (RFC 9110, 8.6)."""
+    """Its length is that of another answer (RFC 9110, 8.6), not of a body that still comes."""
     raw = f'HTTP/1.1 {status} No\r\nContent-Length: 189\r\nETag: "1"\r\n\r\n'.encode()
     with answering(raw) as (base, _), HttpDriver(base, WRITES) as driver:
         answer = driver.send(Request("GET", "/", (("If-None-Match", '"1"'),)))

@@ -42,8 +42,8 @@ DOCUMENT = {
 }
 
 
-def notes(*, tells: bool = False, lists: bool = False) -> Starlette:
-    """Notes of tenants, the oldest first. ``tells``: each tenant learns of deletions. ``lists``:
+def notes(*, leaks: bool = False, lists: bool = False) -> Starlette:
+    """Notes of tenants, the oldest first. ``leaks``: each tenant learns of deletions. ``lists``:
     the list has the notes of all.
     """
     stored: dict[str, dict[str, str]] = {}
@@ -65,7 +65,7 @@ def notes(*, tells: bool = False, lists: bool = False) -> Starlette:
 
     async def item(request: Request) -> Response:
         name = request.path_params["id"]
-        if name in gone and (tells or may_see(request, gone[name])):
+        if name in gone and (leaks or may_see(request, gone[name])):
             return JSONResponse({"code": "deleted"}, 410)
         if name not in stored or not may_see(request, stored[name]["owner"]):
             return JSONResponse({"code": "absent"}, 404)
@@ -96,11 +96,11 @@ def concealed(app: Starlette, tmp_path: Path) -> set[tuple[str | None, bool]]:
     return {(each.finding.operation, each.flaky) for each in report.result.findings}
 
 
-@pytest.mark.parametrize("tells", [True, False])
-def test_another_tenant_learns_nothing_of_a_deleted_item(tells: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("leaks", [True, False])
+def test_another_tenant_learns_nothing_of_a_deleted_item(leaks: bool, tmp_path: Path) -> None:
     """To another tenant a deleted item is one that never was, though its owner learns of it."""
-    found = concealed(notes(tells=tells), tmp_path)
-    assert found == ({("GET /notes/{id}", False)} if tells else set())
+    found = concealed(notes(leaks=leaks), tmp_path)
+    assert found == ({("GET /notes/{id}", False)} if leaks else set())
 
 
 def test_a_list_of_all_tenants_is_found_once(tmp_path: Path) -> None:

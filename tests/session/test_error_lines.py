@@ -18,10 +18,10 @@ envelopes:
     media_type: application/x-ndjson
     shape: {error: {code: $code, message: $message}}
 surfaces: {events: {transport: http, error_when: {present: /error}, envelope: line}}
-codes: {unauthenticated: {summary: Who is it?, http: 200}}
+codes: {unauthenticated: {summary: The caller is unknown, http: 200}}
 """
 
-ERROR = {"error": {"code": "unauthenticated", "message": "Who is it?"}}
+ERROR = {"error": {"code": "unauthenticated", "message": "The caller is unknown"}}
 
 
 def observed(lines: Sequence[object]) -> Observation:
@@ -39,8 +39,8 @@ def observed(lines: Sequence[object]) -> Observation:
     [([ERROR], True), ([{"at": 1}, ERROR], False), ([ERROR, {"at": 1}], False), ([{}], False)],
 )
 def test_an_error_alone_is_a_refusal(lines: Sequence[object], refused: bool) -> None:
-    """An answer whose one line is an error is no success; beside other lines, the error came in a
-    success that had begun.
+    """An answer whose one line is an error is not a success; beside other lines, the error came in
+    a success that had begun.
     """
     answer = observed(lines)
     assert answer.ok is not refused

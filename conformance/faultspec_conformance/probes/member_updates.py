@@ -58,7 +58,7 @@ class MemberUpdates:
         """Send the updates; return the last read. ``state``: the read before."""
         bodies: Iterator[Mapping[str, object]] = iter(())
         if self.operation.method == "PATCH":
-            state = yield from self._fill_emptied(state)
+            state = yield from self._fill_null_members(state)
             if not state.ok:
                 return state
             values = self._new_values(state, self._sent_alone(null=False))
@@ -81,18 +81,18 @@ class MemberUpdates:
                 return state
         return state
 
-    def _fill_emptied(self, state: Observation) -> Generator[Outcome, None, Observation]:
+    def _fill_null_members(self, state: Observation) -> Generator[Outcome, None, Observation]:
         """Give members a value that the creation sent and that are null now: an update that empties
         them would change nothing.
         """
-        emptied = self._emptied(state)
+        emptied = self._null_members(state)
         values = self._new_values(state, find_representation(state, self.sent).keys() - emptied)
         body = {name: value for name, value in values if name in emptied}
         if not body:
             return state
         return (yield from self._send(dict(islice(body.items(), _MEMBERS)), state))
 
-    def _emptied(self, state: Observation) -> set[str]:
+    def _null_members(self, state: Observation) -> set[str]:
         """Return the members that the creation sent with a value and a read shows as null."""
         shown = find_representation(state, self.sent)
         return {
@@ -233,7 +233,7 @@ class MemberUpdates:
             body = parse_body(write.exchange.request.body)
             if not isinstance(body, dict) or may_be_pending(write):
                 continue
-            if self._emptied(before) - body.keys():
+            if self._null_members(before) - body.keys():
                 continue  # had it emptied them, nobody could see that
             if [value is None for value in body.values()] == [null]:
                 outcomes = self._judge(body, before, write, after)
