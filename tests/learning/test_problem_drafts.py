@@ -10,6 +10,7 @@ from faultspec.importers.code_uris import shorten_codes
 from faultspec.language import read as read_taxonomy
 from faultspec.lint import check
 from faultspec.openapi.service import Description
+from faultspec.openapi.service import read as read_document
 from faultspec_conformance.learning.answers import ErrorAnswer, group_shapes
 from faultspec_conformance.learning.draft import draft_taxonomy, write_draft
 
@@ -104,3 +105,30 @@ def test_the_title_of_a_problem_is_its_summary() -> None:
     assert code["example"]["message"] == "There is no such cup"
     found = {each.code for each in check(read_taxonomy(text, "t.yaml"))}
     assert "example-incomplete" not in found
+
+
+def test_a_refusal_that_no_operation_documents_is_one_of_all() -> None:
+    """Where several operations refuse with a code whose status they do not document, as for an
+    address that cannot be read, the other operations list the code too.
+    """
+    failure = {"description": "d", "content": {"application/problem+json": {}}}
+    names = ("GET /cups/{id}", "PUT /cups/{id}", "DELETE /cups/{id}")
+    methods = {name.split()[0].lower(): {"responses": {"404": failure}} for name in names}
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "Cups", "version": "1"},
+        "paths": {"/cups/{id}": methods},
+    }
+    start = "https://e.example/"
+    seen = [
+        *(problem(name, 400, f"{start}bad-address", "Bad address") for name in names[:2]),
+        *(problem(name, 404, f"{start}no-cup", "No cup") for name in names[:2]),
+        problem(None, 404, f"{start}no-route", "Not Found"),
+    ]
+    drafted = draft_taxonomy(read_document(document), group_shapes(seen), {}).data
+    codes = {
+        route: set(operation["codes"])
+        for operation in drafted["operations"].values()
+        for route in operation["match"]["routes"]
+    }
+    assert all("bad_address" in codes[name] for name in names)

@@ -21,7 +21,12 @@ from faultspec_conformance.learning.loose_schemas import (
     is_looser,
     is_required,
 )
-from faultspec_conformance.learning.seen_codes import OF_ANY, OF_ANY_LEARNED, read_seen_codes
+from faultspec_conformance.learning.seen_codes import (
+    OF_ANY,
+    OF_ANY_LEARNED,
+    SeenCode,
+    read_seen_codes,
+)
 
 #: The path and the operationId of the answers whose operation no document describes.
 _ELSEWHERE, ELSEWHERE_ID = "/{elsewhere}", "elsewhere"
@@ -30,6 +35,9 @@ _ELSEWHERE, ELSEWHERE_ID = "/{elsewhere}", "elsewhere"
 _UNDESCRIBED = ("application/json", "application/problem+json", "text/plain")
 
 _SCHEMAS = "#/components/schemas/"
+
+#: Statuses of what no operation has: a missing route, or a wrong method.
+_OF_ROUTES = frozenset({404, 405})
 
 #: Examples of one status of an operation, or of one code that a header names. More of them say
 #: nothing new.
@@ -233,6 +241,7 @@ def _settle_coded(document: Json, description: Description, coded: _CodedShape) 
     """
     seen = read_seen_codes(coded.shape, coded.place)
     of_any = OF_ANY_LEARNED if description.learned else OF_ANY
+    of_any |= _undocumented(document, description.base, seen)
     for names, operation in _operations(document, description.base):
         answered = {status for name, status in coded.shape.places if name in names}
         responses = operation["responses"] = dict(mapping(operation.get("responses")))
@@ -249,6 +258,29 @@ def _settle_coded(document: Json, description: Description, coded: _CodedShape) 
                     media = _add_media(document, operation, code.answer)
                     media["schema"] = coded.schema
                     _add_example(media, code.answer)
+
+
+def _undocumented(
+    document: Json, base: str, seen: Mapping[int, Sequence[SeenCode]]
+) -> frozenset[int]:
+    """The statuses by which several operations refused that do not document them, as for an address
+    that cannot be read: what stands before all operations refuses so.
+    """
+    listed = {
+        name: mapping(operation.get("responses")).keys()
+        for names, operation in _operations(document, base)
+        for name in names
+    }
+    return frozenset(
+        status
+        for status, codes in seen.items()
+        if status not in _OF_ROUTES
+        and any(
+            code.is_general
+            and any(name in listed and str(status) not in listed[name] for name in code.operations)
+            for code in codes
+        )
+    )
 
 
 def _is_loose_as(document: Json, response: object, usual: ErrorAnswer) -> bool:
