@@ -20,6 +20,9 @@ from faultspec_conformance.session.observation import (
 
 _NAMED = "batch/named-items"
 
+#: The status of an answer with outcomes that differ (RFC 4918, 11.1).
+_MULTI_STATUS = 207
+
 #: The clause about bad items that an answer does not show.
 COMPLETE = "batch/complete"
 
@@ -80,15 +83,34 @@ def check_named_items(
 
 
 def check_outcome_of_each(rule: Batch | None, answer: Observation, sent: SentBatch) -> Outcome:
-    """Check that a success with outcomes has one of each item, or of the bad ones alone."""
-    outcomes = items_of(rule, answer.json) if rule is not None and answer.ok else None
+    """Check that a 207 with outcomes has one of each item, or of the bad ones alone. An answer that
+    reports items elsewhere too, or several by one outcome, is not counted.
+    """
+    is_listed = rule is not None and answer.status == _MULTI_STATUS and _has_one_list(answer.json)
+    outcomes = items_of(rule, answer.json) if rule is not None and is_listed else None
     failures = sum(item.failed for item in outcomes or ())
-    if not outcomes or failures == len(outcomes) or len(outcomes) >= len(sent.items):
+    if not outcomes or failures in (0, len(outcomes)) or len(outcomes) >= len(sent.items):
+        return passed(COMPLETE)
+    if any(item.status is None or _has_list(item.value) for item in outcomes):
         return passed(COMPLETE)
     what = f"{answer.exchange.operation} with {len(sent.bad)} bad of {len(sent.items)} items"
     message = f"{what}: the answer ({answer}) has {len(outcomes)} outcomes, {failures} of failures;"
     message += " the other items have none"
     return failed(COMPLETE, message, answer, variant="outcomes")
+
+
+def _has_one_list(body: object) -> bool:
+    """Whether a body is a list, or an object whose only lists and numbers are one list."""
+    if not isinstance(body, dict):
+        return isinstance(body, list)
+    counts = [value for value in body.values() if isinstance(value, list | dict | int | float)]
+    return len(counts) == 1 and isinstance(counts[0], list)
+
+
+def _has_list(outcome: object) -> bool:
+    """Whether an outcome may be that of several items."""
+    members = outcome.values() if isinstance(outcome, dict) else ()
+    return any(isinstance(member, list) for member in members)
 
 
 def _check_outcomes(
