@@ -16,8 +16,11 @@ _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{0,30}:?|(?<=[\s\"'=(\[{,])|^)//\S*",
 
 #: A user name with its password before a host, in an address without its scheme.
 _USER_INFO = re.compile(
-    r"""(?:(?<=[\s"'=(\[{,])|^)([^\s:/?#@"'=,]{1,200}):([^\s/?#@"']{1,200})@"""
-    r"""(?=[\w.-]{1,253}(?::\d{1,5})?(?:[/?#\s"',)}\]]|$))"""
+    r"""(?:(?<=[\s"'=(\[{,])|^)(?!(?:mailto|acct|xmpp|sips?|npm|pkg|git|urn):)"""
+    r"""([^\s:/?#@"'=,]{1,200}):([^\s/?#@"']{1,200})@"""
+    r"""(?=(?:localhost|[\w.-]{0,250}\.[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3}|[\w.-]{1,253}:\d{1,5})"""
+    r"""(?:[:/?#\s"',)}\]]|$))""",
+    re.IGNORECASE,
 )
 
 #: The beginning of an address up to its path or the end of a user name.
@@ -190,7 +193,7 @@ def draft_address(url: str, name: str) -> DraftedAddress:
         written.append(text if is_variable or not text else "${" + f"{name}_{what}" + "}")
     user, password = written
     caller = user + (f":{password}" if password else "")
-    scheme, slashes, location = parts.bare.partition("://")
+    scheme, slashes, location = parts.bare.partition("//")
     left_out = tuple(dict.fromkeys(each.partition("=")[0] for each in parts.query))
     address = f"{scheme}{slashes}{caller}{'@' if caller else ''}{location}"
     return DraftedAddress(address, (*variables,), left_out)

@@ -74,15 +74,14 @@ def secret_of(header: str, value: str) -> str:
 
 
 SECRET_NAME = re.compile(
-    r"pass(?:word|wd|phrase)?(?:[_-]?(?:\d|confirm(?:ation)?|again|repeat))?$|pwd$|secret|credential|token$|api[_-]?key$|access[_-]?key|private[_-]?key"
+    r"pass(?:word|wd|phrase)?(?:[_-]?(?:\d|confirm(?:ation)?|again|repeat))?$|pwd$|secret(?!ar|ion)|credential|token$|api[_-]?key$|access[_-]?key|private[_-]?key"
     r"|^authorization$|session[_-]?id$|^(?:ssn|pin|cvv|cvc|otp)$|card[_-]?number|signature$|assertion$",
     re.IGNORECASE,
 )
 """Names of members, parameters and variables that hold secrets."""
 
 SECRET_NAMES = re.compile(
-    r"(?:pass(?:word|wd|phrase)|token|api[_-]?key|session[_-]?id|signature|assertion)s$"
-    r"|^(?:pin|otp)s$",
+    r"(?:pass(?:word|wd|phrase)|token|api[_-]?key|session[_-]?id)s$",
     re.IGNORECASE,
 )
 """Names of lists and objects that hold secrets. Numbers may have one too, as `max_tokens` has."""

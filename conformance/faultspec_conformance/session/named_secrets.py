@@ -88,6 +88,11 @@ _ORDINARY = re.compile(
     r"|[\d.,:+-]{1,10}|v\d+|\d{4}-\d\d-\d\d[T ][\d:.]{4,20}(?:Z|[+-]\d\d:?\d\d)?"
 )
 
+#: What stands beside a secret below its name: an address, a reference, a region or a scope.
+_READABLE = re.compile(
+    r"https?://[^\s@?]{1,300}|#/\S{1,300}|[a-z]{1,16}(?:[.:/-](?:[a-z]{1,16}|\d{1,4})){1,5}"
+)
+
 #: Whether the taxonomy declares a member with this name as sensitive.
 Hides = Callable[[str], bool]
 
@@ -238,9 +243,11 @@ def _is_secret(names: tuple[str, ...], value: str | float) -> bool:
     """Whether a value is a secret by its own name, or by one above it and by what it is."""
     if not names or _is_named(names):
         return bool(names) and value != ""
-    if not _is_below(names) or isinstance(value, float) or is_ordinary(str(value)):
+    if not isinstance(value, str) or not _is_below(names):
         return False
-    return not (fold_member(names[-1]) in _PROSE and " " in str(value))
+    if is_ordinary(value.strip()) or _READABLE.fullmatch(value):
+        return False
+    return not (fold_member(names[-1]) in _PROSE and " " in value)
 
 
 def _read_json(text: str) -> object:
