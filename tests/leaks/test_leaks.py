@@ -952,5 +952,12 @@ def test_the_work_on_one_text_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
     found = detect(text, ["stack-trace", "sql", "secret"])
     assert found[0].kind == "stack-trace"
     assert len(searched) > 500
-    layers = 3
-    assert sum(searched) <= layers * 8 * 1024 * 1024
+    assert sum(searched) <= 48 * 1024 * 1024
+
+
+def test_a_leak_at_the_end_of_a_long_page_is_found() -> None:
+    """A page of an error has the needles of many patterns, and its leaks are found to its end."""
+    trace = 'Traceback (most recent call last):\n  File "/srv/app.py", line 3, in pay\n'
+    page = f"<p>{'An item of the catalogue. ' * 8_000}</p>{trace}KeyError: 'x'"
+    found = detect(page, DETECTORS)
+    assert "stack-trace" in {leak.kind for leak in found}

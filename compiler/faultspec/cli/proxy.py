@@ -34,11 +34,11 @@ _OWED = (
 #: Different faults of faultspec itself that a report names.
 _DEFECTS = 5
 
-#: Exchanges that wait for their judgement, and the bytes of their bodies; beyond, they are counted.
+#: Exchanges that wait for their judgement, and their bytes; beyond, they are only counted.
 _WAITING, _WAITING_BYTES = 10_000, 64 * 1024 * 1024
 
 #: Seconds for those that wait when the command ends.
-_LAST_SECONDS = 20
+_LAST_SECONDS = 10
 
 #: Characters of a line. A pipe that can be written to takes 4096 bytes without a wait (`PIPE_BUF`),
 #: and a character has up to four.
@@ -66,7 +66,7 @@ class Observer:
         """Have an exchange judged, unless too many wait."""
         while self._waiting and self._waiting[0][0].done():
             self._size -= self._waiting.popleft()[1]
-        size = len(exchange.request.body) + len(exchange.response.body)
+        size = _size_of(exchange)
         if len(self._waiting) < _WAITING and self._size + size <= _WAITING_BYTES:
             judged = self._judging.submit(self._context.run, self._judge, exchange)
             self._waiting.append((judged, size))
@@ -76,8 +76,11 @@ class Observer:
 
     def finish(self) -> None:
         """Have the rest judged, as far as there is time."""
-        _, late = wait([judged for judged, _ in self._waiting], timeout=_LAST_SECONDS)
-        self._judging.shutdown(wait=True, cancel_futures=True)
+        try:
+            _, late = wait([judged for judged, _ in self._waiting], timeout=_LAST_SECONDS)
+        finally:
+            self._judging.shutdown(wait=False, cancel_futures=True)
+        wait(late)  # all but one are cancelled
         self.unjudged += sum(judged.cancelled() for judged in late)
 
     def reasons(self) -> Iterator[str]:
@@ -107,6 +110,13 @@ class Observer:
         """The number of lines that were not printed, if there are any."""
         if self.unread:
             yield f"{self.unread} lines about answers were not printed: nobody read standard error"
+
+
+def _size_of(exchange: "Exchange") -> int:
+    """The characters and bytes of an exchange."""
+    fields = (*exchange.request.headers, *exchange.response.headers)
+    bodies = len(exchange.request.body) + len(exchange.response.body)
+    return len(exchange.request.target) + sum(len(n) + len(v) for n, v in fields) + bodies
 
 
 def _takes_more(stream: TextIO) -> bool:

@@ -33,9 +33,10 @@ SCANNED = 256 * 1024
 _HEAD = SCANNED * 3 // 4
 """The part of ``SCANNED`` at the beginning of the answer."""
 
-_WORK = 8 * 1024 * 1024
-"""Characters of one text that all its patterns together search, in about a second. Beyond, each
-searches only the beginning: such a text has been written to have the needles of many patterns.
+_WORK = 32 * 1024 * 1024
+"""Characters of one text that all its patterns together search, in a few seconds. A page of an
+error has the needles of some 80. Beyond 128, each searches only the beginning of a long text: that
+has been written to have many. Below its encodings a quarter is enough.
 """
 
 JOINT = "\n\x00\n"
@@ -106,14 +107,14 @@ def detect(
     """
     whole, text = text, _trim(text)
     selected = frozenset(kinds)
-    found = _scan(text, selected, names, sent)
+    found = _scan(text, selected, names, sent, work=_WORK)
     layer = Layer(text)
     for _ in range(_LAYERS):
         inner = undress(layer) if is_dressed(layer.text) else None
         if inner is None:
             break
         layer = inner
-        for leak in _scan(layer.text[:SCANNED], selected, names, sent):
+        for leak in _scan(layer.text[:SCANNED], selected, names, sent, work=_WORK // 4):
             start, last = layer.source(leak.start), layer.source(leak.end - 1)
             placed = replace(leak, start=start, end=max(start, last) + 1)
             if not _is_known(placed, found, text):
@@ -122,11 +123,13 @@ def detect(
     return tuple(sorted(located, key=lambda leak: (leak.start, leak.kind, leak.end)))
 
 
-def _scan(text: str, kinds: frozenset[str], names: tuple[Pattern, ...], sent: str) -> list[Leak]:
-    """The leaks of one layer."""
+def _scan(
+    text: str, kinds: frozenset[str], names: tuple[Pattern, ...], sent: str, *, work: int
+) -> list[Leak]:
+    """The leaks of one layer. ``work``: the characters that its patterns together search."""
     found: list[Leak] = []
     possible = _possible_patterns(text.lower(), kinds, names)
-    text = text[: _WORK // max(1, len(possible))]
+    text = text[: work // max(1, len(possible))]
     for kind, pattern in possible:
         for match in _matches(pattern, text):
             if kind in _ALLOWED_IF_SENT and _place(match) in sent:

@@ -90,7 +90,8 @@ _ORDINARY = re.compile(
 
 #: What stands beside a secret below its name: an address, a reference, a region or a scope.
 _READABLE = re.compile(
-    r"https?://[^\s@?]{1,300}|#/\S{1,300}|[a-z]{1,16}(?:[.:/-](?:[a-z]{1,16}|\d{1,4})){1,5}"
+    r"https?://[^\s@?]{1,300}|#/\S{1,300}|(?:/[\w.{}-]{1,40}){2,8}"
+    r"|[a-z]{1,16}(?:[.:/-](?:[a-z]{1,16}|\d{1,4})){1,5}"
 )
 
 #: Whether the taxonomy declares a member with this name as sensitive.
@@ -118,6 +119,11 @@ def find_named_parameters(query: str, hides: Hides = _hide_nothing) -> Iterator[
 def is_ordinary(value: str) -> bool:
     """Whether a value is a word, a short number or a time, which texts have by chance."""
     return _ORDINARY.fullmatch(value) is not None
+
+
+def is_readable(value: str) -> bool:
+    """Whether a value beside secrets is ordinary, or says where something is."""
+    return is_ordinary(value.strip()) or _READABLE.fullmatch(value) is not None
 
 
 def _find_in_text(text: str, hides: Hides, names: tuple[str, ...], depth: int) -> Iterator[str]:
@@ -245,7 +251,7 @@ def _is_secret(names: tuple[str, ...], value: str | float) -> bool:
         return bool(names) and value != ""
     if not isinstance(value, str) or not _is_below(names):
         return False
-    if is_ordinary(value.strip()) or _READABLE.fullmatch(value):
+    if is_readable(value):
         return False
     return not (fold_member(names[-1]) in _PROSE and " " in value)
 
