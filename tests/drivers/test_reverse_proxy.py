@@ -600,7 +600,7 @@ def test_a_slow_judgement_does_not_hold_the_traffic(monkeypatch: pytest.MonkeyPa
 
     class Slow:
         def add(self, exchange: Exchange) -> Sequence[object]:
-            go_on.wait(SOON)
+            go_on.wait(10 * SOON)
             judged.append(exchange.request.target)
             return ()
 

@@ -12,7 +12,9 @@ from faultspec_conformance.config.context import VARIABLE
 from faultspec_conformance.config.model import SECRET_NAME, is_credential, secret_of
 
 #: An address in a text, also with a scheme that is misspelt: `http//`.
-_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{0,30}:?|(?<=[\s\"'=(\[{,])|^)//\S*", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}:?|(?<=[\s\"'=(\[{,])|^)//\S*", re.IGNORECASE
+)
 
 #: A user name with its password before a host, in an address without its scheme.
 _USER_INFO = re.compile(
