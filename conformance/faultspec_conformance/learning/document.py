@@ -241,7 +241,7 @@ def _settle_coded(document: Json, description: Description, coded: _CodedShape) 
     """
     seen = read_seen_codes(coded.shape, coded.place)
     of_any = OF_ANY_LEARNED if description.learned else OF_ANY
-    of_any |= _undocumented(document, description.base, seen)
+    of_any |= _surprising_statuses(document, description.base, seen)
     for names, operation in _operations(document, description.base):
         answered = {status for name, status in coded.shape.places if name in names}
         responses = operation["responses"] = dict(mapping(operation.get("responses")))
@@ -260,7 +260,7 @@ def _settle_coded(document: Json, description: Description, coded: _CodedShape) 
                     _add_example(media, code.answer)
 
 
-def _undocumented(
+def _surprising_statuses(
     document: Json, base: str, seen: Mapping[int, Sequence[SeenCode]]
 ) -> frozenset[int]:
     """The statuses by which several operations refused that do not document them, as for an address
