@@ -66,7 +66,7 @@ class Observer:
         """Have an exchange judged, unless too many wait."""
         while self._waiting and self._waiting[0][0].done():
             self._size -= self._waiting.popleft()[1]
-        size = _size_of(exchange)
+        size = exchange.request.size + exchange.response.size
         if len(self._waiting) < _WAITING and self._size + size <= _WAITING_BYTES:
             judged = self._judging.submit(self._context.run, self._judge, exchange)
             self._waiting.append((judged, size))
@@ -110,13 +110,6 @@ class Observer:
         """The number of lines that were not printed, if there are any."""
         if self.unread:
             yield f"{self.unread} lines about answers were not printed: nobody read standard error"
-
-
-def _size_of(exchange: "Exchange") -> int:
-    """The characters and bytes of an exchange."""
-    fields = (*exchange.request.headers, *exchange.response.headers)
-    bodies = len(exchange.request.body) + len(exchange.response.body)
-    return len(exchange.request.target) + sum(len(n) + len(v) for n, v in fields) + bodies
 
 
 def _takes_more(stream: TextIO) -> bool:

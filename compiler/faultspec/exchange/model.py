@@ -28,6 +28,11 @@ class Canary:
 _FIELD = 160
 
 
+def has_content(status: int | None) -> bool:
+    """Whether an answer to GET with this status can have content (RFC 9110, 6.4.1)."""
+    return status is None or not (status < 200 or status in (204, 304))
+
+
 def size_of_fields(headers: Headers) -> int:
     """Bytes of memory that header fields take, about."""
     return sum(_FIELD + len(name) + len(value) for name, value in headers)
@@ -60,6 +65,11 @@ class Response:
     body: bytes = b""
     elapsed: float = 0.0
     cut: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory that the answer takes, about."""
+        return size_of_fields(self.headers) + len(self.body)
 
 
 @dataclass(frozen=True, slots=True)

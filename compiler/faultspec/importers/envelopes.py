@@ -91,6 +91,11 @@ def one_or_all(values: Sequence[Any]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
+def all_of(written: Any) -> list[Any]:
+    """The values of which `one_or_all` wrote the only one, or the list."""
+    return written if isinstance(written, list) else [written]
+
+
 def _declare(inferred: InferredEnvelope, fields: Data, terms: Terms) -> None:
     """Declare the vocabularies, domains and boundaries that the bodies use."""
     for slot, listed in inferred.vocabularies.items():

@@ -26,7 +26,7 @@ from faultspec.exchange.decoding import (
     content_codings,
     decode_content,
 )
-from faultspec.exchange.model import Headers, Request, Response
+from faultspec.exchange.model import Headers, Request, Response, has_content
 from faultspec.exchange.numerals import whole_number
 from faultspec_conformance.drivers import Driver, Limits, NoAnswer, Timing
 from faultspec_conformance.drivers.head import exchange_head, parse_answer, service_address
@@ -408,7 +408,7 @@ def _promised_length(request: Request, answer: httpx.Response) -> int:
     """The bytes of content that an answer must have. To HEAD, or with 304, the header has those of
     another answer (RFC 9110, 8.6).
     """
-    if request.method == "HEAD" or answer.status_code in (204, 304):
+    if request.method == "HEAD" or not has_content(answer.status_code):
         return 0
     return whole_number(answer.headers.get("Content-Length", "")) or 0
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from faultspec.importers.envelopes import all_of
 from faultspec.runtime.extraction import extract
 from faultspec.runtime.nodes import Node
 from faultspec.runtime.shape import compile_shape
@@ -20,24 +21,28 @@ def count_codes(
     counts each answer with its status.
     """
     shapes = {name: compile_shape(each["shape"]) for name, each in data["envelopes"].items()}
-    readable = [answer for answer in answers if isinstance(answer.body, Mapping | str)]
+    named = [
+        (answer, {name: _code_in(answer.body, shape) for name, shape in shapes.items()})
+        for answer in answers
+        if isinstance(answer.body, Mapping | str)
+    ]
     found: dict[str, Operations] = {}
     for name, code in data["codes"].items():
-        wire, statuses = str(code.get("wire", name)), _as_list(code.get("http"))
-        own = [shapes[each] for each in _as_list(code.get("envelope", [*shapes]))]
+        wire, statuses = str(code.get("wire", name)), all_of(code.get("http"))
+        envelopes = all_of(code.get("envelope", [*shapes]))
         found[name] = Counter(
             answer.operation
-            for answer in readable
-            if answer.status in statuses and _may_be(wire, answer, own)
+            for answer, codes in named
+            if answer.status in statuses and _may_be(wire, [codes[each] for each in envelopes])
         )
     return found
 
 
-def _as_list(value: object) -> Sequence[object]:
-    return value if isinstance(value, list) else [value]
+def _code_in(body: object, shape: Node) -> object:
+    """The code that a body has in a shape; None if the shape has no place for it, or the body."""
+    return extract(shape, body).slots.get("code")
 
 
-def _may_be(wire: str, answer: ErrorAnswer, shapes: Iterable[Node]) -> bool:
-    """Whether a body has the code in one of the shapes, or none of them has a place for it."""
-    named = [extract(shape, answer.body).slots.get("code") for shape in shapes]
-    return wire in map(str, named) or all(name is None for name in named)
+def _may_be(wire: str, codes: Sequence[object]) -> bool:
+    """Whether one of the codes is this one, or there is none."""
+    return wire in map(str, codes) or all(code is None for code in codes)

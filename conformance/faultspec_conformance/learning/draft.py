@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from faultspec.diagnostics.formats.escaping import escape_line
 from faultspec.importers import Data, Decision, ImportedTaxonomy, NotImportable
+from faultspec.importers.envelopes import all_of, one_or_all
 from faultspec.importers.openapi import read as read_openapi
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
@@ -93,12 +94,10 @@ def draft_taxonomy(
 
 def _with_messages(code: Data) -> Data:
     """The code with a message in each example that the importer gave none: it was the summary."""
-    examples = code.get("example")
-    if isinstance(examples, list):
-        return {**code, "example": [{"message": code["summary"], **each} for each in examples]}
-    return (
-        code if examples is None else {**code, "example": {"message": code["summary"], **examples}}
-    )
+    if "example" not in code:
+        return code
+    examples = [{"message": code["summary"], **each} for each in all_of(code["example"])]
+    return {**code, "example": one_or_all(examples)}
 
 
 def _code_place(shape: BodyShape) -> str | None:
@@ -171,8 +170,7 @@ def _evidence(
     added = {each.path for each in imported.decisions if each.reason == _ADDED}
     found: dict[tuple[str, str], str] = {}
     for name, code in imported.data.get("codes", {}).items():
-        http = code.get("http")
-        statuses = ", ".join(map(str, http if isinstance(http, list) else [http]))
+        statuses = ", ".join(map(str, all_of(code.get("http"))))
         number = seen[name].total()
         found["codes", name] = (
             "not observed: for the fallback; the name is a guess"

@@ -16,9 +16,9 @@ from faultspec.exchange.decoding import (
     content_codings,
     decode_content,
 )
-from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response
+from faultspec.exchange.model import ABOUT_BODY, Exchange, Headers, Request, Response, has_content
 from faultspec_conformance.observed.formats.record import ALWAYS
-from faultspec_conformance.observed.received import as_received, has_content
+from faultspec_conformance.observed.received import as_received
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

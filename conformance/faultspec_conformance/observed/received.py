@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from faultspec.exchange.model import ABOUT_BODY, Exchange
+from faultspec.exchange.model import ABOUT_BODY, Exchange, has_content
 
 #: The clause about content that an answer cannot have. Only the bytes on the wire decide it.
 _ABOUT_CONTENT = frozenset({"http/head-body"})
@@ -25,8 +25,3 @@ def as_received(exchange: Exchange, *, recorded: bool = False) -> Exchange:
         response=replace(exchange.response, body=b"", cut=None),
         lacks=(exchange.lacks - ABOUT_BODY) | _ABOUT_CONTENT,
     )
-
-
-def has_content(status: int | None) -> bool:
-    """Whether an answer to GET with this status can have content."""
-    return status is None or not (status < 200 or status in (204, 304))

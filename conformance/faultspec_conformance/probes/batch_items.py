@@ -44,6 +44,10 @@ class SentBatch:
         """The other items."""
         return [item for place, item in enumerate(self.items) if place not in self.bad]
 
+    def describe(self, answer: Observation) -> str:
+        """Name the batch in a message about its answer."""
+        return f"{answer.exchange.operation} with {len(self.bad)} bad of {len(self.items)} items"
+
 
 def check_named_items(
     contract: Contract,
@@ -57,7 +61,7 @@ def check_named_items(
 
     ``listed_at``: the details key that lists them if the whole batch fails.
     """
-    what = f"{answer.exchange.operation} with {len(sent.bad)} bad of {len(sent.items)} items"
+    what = sent.describe(answer)
     outcomes = items_of(rule, answer.json) if rule is not None and answer.ok else None
     if outcomes is not None:
         return _check_outcomes(outcomes, answer, sent, what)
@@ -93,9 +97,8 @@ def check_outcome_of_each(rule: Batch | None, answer: Observation, sent: SentBat
         return passed(COMPLETE)
     if any(item.status is None or _has_list(item.value) for item in outcomes):
         return passed(COMPLETE)
-    what = f"{answer.exchange.operation} with {len(sent.bad)} bad of {len(sent.items)} items"
-    message = f"{what}: the answer ({answer}) has {len(outcomes)} outcomes, {failures} of failures;"
-    message += " the other items have none"
+    message = f"{sent.describe(answer)}: the answer ({answer}) has {len(outcomes)} outcomes, "
+    message += f"{failures} of failures; the other items have none"
     return failed(COMPLETE, message, answer, variant="outcomes")
 
 

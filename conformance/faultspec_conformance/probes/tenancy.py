@@ -100,8 +100,7 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
     """Call every operation on an item as a caller of another tenant, and as another caller of the
     same tenant, as far as the taxonomy conceals resources from them.
     """
-    privacy = session.taxonomy.privacy
-    rules = {rule.across: rule for rule in reversed(privacy.conceal)} if privacy is not None else {}
+    rules = _rules(session)
     if "owner" in rules:
         yield from _other_owners(session, rules["owner"])
     rule = rules.get("tenant", rules.get("owner"))  # other tenants are other owners too
@@ -143,18 +142,23 @@ def deleted_items(session: HttpSession) -> Iterator[ProbeResult]:
     that it is gone: a stranger learns no more than of an id that no item had. Items whose ids the
     stranger may have too are left out.
     """
-    privacy = session.taxonomy.privacy
-    rules = privacy.conceal if privacy is not None else ()
-    rule = next((rule for rule in rules if rule.across == "tenant"), None)
-    is_declared = any(code.http.allows(_GONE) for code in session.taxonomy.every_code())
-    for kind in session.turn if rule is not None and is_declared else ():
+    rule = _rules(session).get("tenant")
+    if rule is None or not any(code.http.allows(_GONE) for code in session.taxonomy.every_code()):
+        return
+    for kind in session.turn:
         shared = session.knowledge.created.get(kind.name)
         stranger = session.stranger(shared.owner) if shared is not None else None
-        if rule is None or shared is None or stranger is None:
+        if shared is None or stranger is None or not unguessable(shared.id):
             continue
         deleted = _delete_new(session, kind, shared.owner)
-        if deleted is not None and unguessable(deleted.id):
+        if deleted is not None:
             yield from _check_in_one_form(session, _compare(session, rule, deleted, stranger))
+
+
+def _rules(session: HttpSession) -> Mapping[str, Concealment]:
+    """Return the first rule of concealment for each boundary."""
+    privacy = session.taxonomy.privacy
+    return {rule.across: rule for rule in reversed(privacy.conceal)} if privacy is not None else {}
 
 
 def _delete_new(
@@ -162,8 +166,10 @@ def _delete_new(
 ) -> CreatedResource | None:
     """Return a new item that its owner has deleted, and learns to be gone; None without one."""
     read, delete = kind.operation("read"), kind.operation("delete")
-    made = make(session, kind, owner=owner) if read is not None and delete is not None else ""
-    if isinstance(made, str) or read is None or delete is None:
+    if read is None or delete is None:
+        return None
+    made = make(session, kind, owner=owner)
+    if isinstance(made, str) or not unguessable(made.id):
         return None
     removal = request_to(session, delete, made.item_values(delete))
     removal = with_tag(removal, made.creation.header("ETag"))

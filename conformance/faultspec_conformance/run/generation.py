@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import unquote, urlsplit
 
-from faultspec.exchange.model import Headers, Request, Response
+from faultspec.exchange.model import Headers, Request, Response, has_content
 from faultspec.language.values import shorten
 from faultspec.openapi.reader import resolve
 from faultspec.openapi.service import Description, ServiceOperation
@@ -398,7 +398,7 @@ def _handler(answer: Callable[[Request], GatewayAnswer]) -> type[BaseHTTPRequest
                 self.send_header(NOT_SENT, "1")
             if answered.findings:
                 self.send_header(FINDINGS, " ".join(answered.findings))
-            bodiless = response.status in (204, 304) or self.command == "HEAD"
+            bodiless = self.command == "HEAD" or not has_content(response.status)
             if not bodiless:
                 self.send_header("Content-Length", str(len(response.body)))
             self.end_headers()

@@ -88,6 +88,13 @@ class Masking:
     sensitive: SensitivePlaces = NOWHERE_SENSITIVE
     recorded: bool = False
     again: bool = False
+    _texts: tuple[str, ...] = field(init=False, compare=False, repr=False)
+    _has_blanks: bool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        texts = tuple(secret for secret, _ in self.secrets)
+        object.__setattr__(self, "_texts", texts)
+        object.__setattr__(self, "_has_blanks", any(len(text.split(None, 1)) > 1 for text in texts))
 
     def __or__(self, other: "Masking") -> "Masking":
         """Mask the secrets of both; the replacements of this one come first."""
@@ -127,10 +134,9 @@ class Masking:
             self.effort.late += 1
             return MASK
         find_layers = _layers_of if len(text) <= _SENTENCE else unescape_layers
-        has_blanks = any(len(secret.split(None, 1)) > 1 for secret, _ in self.secrets)
-        layers = find_layers(text, joins_lines=has_blanks)
+        layers = find_layers(text, joins_lines=self._has_blanks)
         found = [(start, -end, MASK) for start, end in find_unread(layers)]
-        for number in select_likely(layers, tuple(secret for secret, _ in self.secrets)):
+        for number in select_likely(layers, self._texts):
             secret, word = self.secrets[number]
             places = (
                 *find_value(layers, secret),

@@ -16,7 +16,7 @@ from schemathesis.openapi.checks import JsonSchemaError
 from schemathesis.specs.openapi import checks
 
 from faultspec.exchange.body import count_values
-from faultspec.exchange.model import Exchange, Response
+from faultspec.exchange.model import Exchange, Response, has_content
 from faultspec.language.values import shorten
 from faultspec.openapi.nodes import Json, is_json, mapping, sequence
 from faultspec.openapi.reader import resolve
@@ -164,7 +164,7 @@ def _applies(clause: str, exchange: Exchange, described: Json | None) -> bool:
         return bool(described.get("headers"))
     if clause == "document/schema" and not is_json(exchange.response_header("Content-Type") or ""):
         return False  # how a schema applies to other content, such as events, is not certain
-    bodiless = exchange.request.method == "HEAD" or response.status in (204, 304)
+    bodiless = exchange.request.method == "HEAD" or not has_content(response.status)
     return not bodiless and bool(described.get("content") or described.get("schema"))
 
 

@@ -130,7 +130,9 @@ def _make(
                 identity=identity,
                 values=values,
                 query=sent.query if sent else required_query(session, operation),
-                headers=_headers_of(session, operation, identity, call=sent),
+                headers=_with_required(
+                    session, operation, identity, own=sent.headers if sent else {}
+                ),
                 body=body,
                 raw=sent.raw.encode() if sent is not None and sent.raw is not None else None,
                 content_type=content_type(operation),
@@ -416,15 +418,14 @@ def _keyed_body(session: HttpSession, operation: ServiceOperation, body: object)
     return set_key_in_body(rule, body, new_key(session, operation))
 
 
-def _headers_of(
+def _with_required(
     session: HttpSession,
     operation: ServiceOperation,
     caller: Identity,
     *,
-    call: ConfiguredCall | None,
-) -> Mapping[str, str | None]:
-    """Return the headers of a creation: those of its call, and the required ones that it lacks."""
-    own = call.headers if call is not None else {}
+    own: Mapping[str, str | None],
+) -> dict[str, str | None]:
+    """Return the headers that a request has of its own, and the required ones that it lacks."""
     names = {name.lower() for name in own}
     required = required_request_headers(session, operation, caller)
     return {**{name: text for name, text in required.items() if name.lower() not in names}, **own}
@@ -487,10 +488,12 @@ def request_to(
         if values is None
         else values,
         query={**required_query(session, operation), **(call.query if call is not None else {})},
-        headers={
-            **required_request_headers(session, operation, caller),
-            **{name: value for name, value in own.items() if name.lower() not in STANDARD},
-        },
+        headers=_with_required(
+            session,
+            operation,
+            caller,
+            own={name: value for name, value in own.items() if name.lower() not in STANDARD},
+        ),
         content_type=content_type(operation),
         files=operation.files,
     )
