@@ -156,13 +156,23 @@ def test_wrong_numbers_fail(kind: str, stated: dict[str, object]) -> None:
 
 
 def test_a_wait_beyond_the_window_must_be_a_penalty() -> None:
-    """A service that serves after the window must not ask for a longer wait; one that punishes
-    may.
+    """A service that serves after the window must not ask for a longer wait, whatever its unit; one
+    that punishes may.
     """
     assert kinds(Limiter(window=2, asks=9)) == ["failed"]
-    assert kinds(Limiter(window=2, asks=900), "retry/recovers") == ["~failed"]
+    assert kinds(Limiter(window=2, asks=2000)) == ["failed"]
     punishing = Limiter(kind="sliding", window=8, stated={"window_sec": 2}, asks=8)
     assert "failed" not in kinds(punishing)
+
+
+def test_a_wait_in_milliseconds_fails() -> None:
+    """A 429 that asks for a quarter of an hour or more, while two seconds are enough, fails also if
+    it states no window.
+    """
+    silent: dict[str, object] = {"limit": None, "window_sec": None}
+    assert kinds(Limiter(window=2, asks=2000, stated=silent), "retry/recovers") == ["failed"]
+    long = Limiter(window=2000, asks=2000, stated=silent)
+    assert "failed" not in kinds(long, "retry/recovers")
 
 
 def test_every_refusal_is_judged() -> None:

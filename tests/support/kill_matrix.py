@@ -587,7 +587,6 @@ KILLS: Mapping[str, Kill] = {
     "retry-after-with-unit": caught("headers/retry-after"),
     "retry-after-iso-date": caught("headers/retry-after"),
     "retry-after-epoch": caught("headers/retry-after"),
-    "retry-after-milliseconds": warned("retry/recovers"),
     "retry-after-missing": caught("headers/retry-after"),
     "retry-after-only-in-details": caught("headers/retry-after"),
     "retry-after-in-the-past": caught("headers/retry-after"),

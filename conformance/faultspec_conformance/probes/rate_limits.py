@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor, inf
 
+from faultspec.exchange.finding import Level
 from faultspec.exchange.numerals import whole_number
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import PATIENCE, HttpSession
@@ -277,8 +278,10 @@ class RateLimit:
             if again.ok:
                 enough = f"{_SHORT:g} s were enough: are these milliseconds?"
                 message = f"Retry-After asks for {asked} s, and {enough}"
+                # A service that is unavailable may be back earlier than it expected.
+                level: Level = "failure" if refused.status == _LIMITED else "warning"
                 return failed(
-                    _RECOVERS, message, refused, again, level="warning", variant="milliseconds"
+                    _RECOVERS, message, refused, again, level=level, variant="milliseconds"
                 )
         limit = f"Retry-After: {asked}; the run waits at most {PATIENCE:g} s"
         return not_exercised(_RECOVERS, f"the wait that the refusal asks for is too long ({limit})")
@@ -287,14 +290,13 @@ class RateLimit:
         """Check a wait that is longer than the stated window: a request after the window must not
         be served, unless the service punishes.
 
-        Return None if the wait is not longer, or the window is not over in reasonable time. A wait
-        in other units is another mistake.
+        Return None if the wait is not longer, or the window is not over in reasonable time.
         """
         asked, window = refused.header("Retry-After"), self._stated_limit(refused).window
         wait = whole_number(asked or "")
         if wait is None or window is None:
             return None
-        if not window + 1 < wait < _SUSPICIOUS or window > PATIENCE:
+        if wait <= window + 1 or window > PATIENCE:
             return None
         if not self.session.driver.pause(window + _ROUNDING):
             return None
