@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faultspec.diagnostics.formats.escaping import UNSAFE
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance import reports
@@ -623,11 +624,15 @@ def test_equal_bodies_are_one_value() -> None:
         assert first.request.body is second.request.body
 
 
-def test_a_page_has_no_control_characters() -> None:
-    """The source of the page can be printed on a terminal, whatever the service has sent."""
-    page = reports.html(report("a\x1b[2J\x9b31m\x07\x00b\tc\n"))
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", page)
-    assert "a\ufffd[2J\ufffd31m" in page
+@pytest.mark.parametrize("write", [reports.html, reports.json])
+def test_a_report_has_no_hidden_characters(write: Callable[[Report], str]) -> None:
+    """The source of a report can be printed on a terminal and reviewed, whatever the service has
+    sent: characters that are obeyed, hidden, or turn the direction of a line are escapes.
+    """
+    text = write(report("a\x1b[2J\x9b31m\x07\x00b\tc\n\u202ed\u2066\u2028e\u200bf"))
+    assert not re.search(rf"(?![\n\t]){UNSAFE}", text)
+    for escape in (r"[2J", r"\u202ed\u2066\u2028e\u200bf"):
+        assert escape in text
 
 
 def test_a_long_reason_is_wrapped_and_whole() -> None:

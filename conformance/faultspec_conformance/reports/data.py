@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.resources import files
 
-from faultspec.diagnostics.formats.escaping import indented_json
+from faultspec.diagnostics.formats.escaping import escape_json, indented_json
 from faultspec.exchange.model import Exchange, Headers
 from faultspec.openapi.text import replace_surrogates
 from faultspec_conformance.reports import curl
@@ -35,8 +35,8 @@ LONGEST = 8 * 1024
 
 def json(report: Report) -> str:
     """The whole report."""
-    # What a service or a log shows may be half a character, which no reader takes.
-    return replace_surrogates(indented_json(_report_data(report))) + "\n"
+    # A service or a log may show half a character, which no reader takes.
+    return escape_json(replace_surrogates(indented_json(_report_data(report)))) + "\n"
 
 
 def report_schema() -> Mapping[str, object]:

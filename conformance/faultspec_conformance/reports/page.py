@@ -4,13 +4,13 @@ The template ``page.html.jinja`` loops over the rows prepared here, with autoesc
 """
 
 import json as _json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from faultspec.diagnostics.formats.escaping import escape_text
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
 from faultspec_conformance.reports.chart import HEIGHT, charts
@@ -93,14 +93,10 @@ class CoverageRow(NamedTuple):
     word: str
 
 
-#: Control characters but line ends and tabs.
-_CONTROLS = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
-
-
 def _make_visible(value: object) -> object:
-    """A text of a service without characters that a terminal obeys, for readers of the source."""
+    """A text of a service without hidden characters, and without those that turn its direction."""
     # Markup, which is a text too, is the work of this module.
-    return re.sub(_CONTROLS, "\ufffd", value) if type(value) is str else value
+    return escape_text(value) if type(value) is str else value
 
 
 def html(report: Report) -> str:

@@ -24,6 +24,11 @@ def escape_line(text: str) -> str:
     return re.sub(UNSAFE, _escape, text)
 
 
+def escape_text(text: str) -> str:
+    """`text` with its lines and tabs; other unsafe characters become escapes such as `\\x1b`."""
+    return re.sub(rf"(?![\n\t]){UNSAFE}", _escape, text)
+
+
 def visible_lines(text: str) -> list[str]:
     """The lines of `text`, each made visible. One that begins as a workflow command of GitHub
     Actions does, behind blanks too, begins with a backslash.
@@ -34,12 +39,13 @@ def visible_lines(text: str) -> list[str]:
 
 def as_json(value: object) -> str:
     """Indented JSON; non-ASCII characters stay, unsafe ones become JSON escapes."""
+    return escape_json(indented_json(value)) + "\n"
 
-    def escape(match: re.Match[str]) -> str:
-        return match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}"
 
+def escape_json(text: str) -> str:
+    """The text of JSON; unsafe characters become escapes of JSON."""
     # `json` escapes line ends inside strings, so the remaining ones are the layout.
-    return re.sub(UNSAFE, escape, indented_json(value)) + "\n"
+    return re.sub(rf"(?!\n){UNSAFE}", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def indented_json(value: object) -> str:
