@@ -123,6 +123,17 @@ class Service:
         headers = {"Content-Encoding": "gzip"}
         return StreamingResponse(body(), 404, headers, media_type="application/json")
 
+    async def fail_slowly(self, _: Request) -> Response:
+        """Answer 404 with a body that comes blank by blank."""
+
+        async def body() -> Any:
+            ends = time.monotonic() + PATIENCE
+            while time.monotonic() < ends:
+                yield b" "
+                await asyncio.sleep(0.1)
+
+        return StreamingResponse(body(), 404, media_type="application/json")
+
     @contextmanager
     def served(self) -> Iterator[str]:
         """Serve on 127.0.0.1."""
@@ -131,6 +142,7 @@ class Service:
             Route("/events", self.stream),
             Route("/long", self.fail_at_length),
             Route("/nothing", self.fail_with_nothing),
+            Route("/slow", self.fail_slowly),
         ]
         with serving(Starlette(routes=routes)) as base:
             yield base

@@ -4,6 +4,7 @@ throws the typed error of an answer, and sends again what its policy allows, on 
 
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from paths import ROOT
 from support.command_line import faultspec
 from support.java import JAVA, compile_java, compile_package, needs_javac
 from support.once import build_once
-from targets.test_generated_clients import KEY, Service
+from targets.test_generated_clients import KEY, PATIENCE, Service
 from targets.test_typescript_clients import taxonomies
 
 HERE = Path(__file__).parent
@@ -85,6 +86,15 @@ def test_an_error_is_thrown_as_itself_in_java(clients: JavaClients) -> None:
     assert (sent["error"], sent["code"]) == ("NotFoundException", "not_found")
     assert (sent["status"], sent["message"], sent["waits"]) == (404, "No", [])
     assert (long["error"], endless["error"]) == ("UnknownCodeException",) * 2
+
+
+def test_a_client_in_java_gives_up_an_error_that_comes_slowly(clients: JavaClients) -> None:
+    """A body that comes blank by blank is read for a bounded time, then the error is unknown."""
+    with Service([]).served() as base:
+        began = time.monotonic()
+        (sent,) = clients.call(PLATFORM, {"url": f"{base}/slow"})
+    assert sent["error"] == "UnknownCodeException"
+    assert time.monotonic() - began < PATIENCE - 5
 
 
 def test_a_read_is_sent_again_until_the_policy_ends_in_java(clients: JavaClients) -> None:
