@@ -975,7 +975,7 @@ def test_the_table_of_clauses_is_closed() -> None:
             "http/allow",
         ),
         *("http/accept", "http/partial-content", "http/upgrade", "http/no-content"),
-        "http/retry-after",
+        *("http/retry-after", "http/fields"),
         *("mcp/unknown-tool", "mcp/invalid-arguments", "audit/recorded", "discovery/agrees"),
         *("rendering/form", "mcp/error-text"),
         "leaks/personal-data",

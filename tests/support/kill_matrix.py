@@ -843,6 +843,7 @@ KILLS: Mapping[str, Kill] = {
     "jam-until-soon": caught("http/retry-after", of="vault"),
     "head-not-taken": caught("http/head", of="vault"),
     "head-of-nothing": caught("http/head", of="vault"),
+    "tag-without-quotes": caught("http/fields", of="vault"),
     "not-modified-loses-tag": caught("http/not-modified", of="vault"),
     "not-modified-for-any-tag": caught("http/not-modified", of="vault"),
     "not-modified-is-412": caught("http/not-modified", of="vault"),

@@ -118,7 +118,7 @@ JUDGED: Mapping[str, tuple[str, ...]] = {
     "header_rules.token": (HEADERS,),
     "header_rules.value": (HEADERS,),
     "header_rules.equals": (HEADERS,),
-    "profile": ("http/authenticate", "http/allow", "http/retry-after", "http/head"),
+    "profile": ("http/authenticate", "http/allow", "http/retry-after", "http/fields", "http/head"),
     "fallback": ("code/status",),
     "fallback.code": ("code/status",),
     "retry_policies": (*_TRIES, *_WAITS),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from faultspec.contract.keys import carried_key
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
-from faultspec.language.formats import FORMATS, Format
+from faultspec.language.formats import FIELDS, FORMATS, Format
 from faultspec.language.model import HeaderRule, Schema, Taxonomy
 from faultspec.language.values import matches_pattern
 from faultspec.runtime import ids
@@ -191,11 +191,13 @@ def _header_traits(taxonomy: Taxonomy) -> _HeaderTraits:
     named = (name for field in taxonomy.fields() for name in (field.echo, field.mirror) if name)
     equal = (rule.name for rule in rules if rule.equals is not None)
     parsed = (rule.name for rule in rules if rule.token or not set(rule.format) <= set(ids.FORMATS))
+    profiled = FIELDS if taxonomy.profile is not None else ()
     return _HeaderTraits(
         rules,
         repeated=frozenset(name.lower() for name in (*named, *equal)),
         parsed=frozenset(
-            name.lower() for name in (*parsed, *(place.at for place in _header_places(taxonomy)))
+            name.lower()
+            for name in (*parsed, *profiled, *(place.at for place in _header_places(taxonomy)))
         ),
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from faultspec.contract.clauses import header_address
 from faultspec.contract.model import Contract
 from faultspec.judge.collector import FindingCollector
+from faultspec.language.formats import FIELDS, FORMATS
 from faultspec.runtime import retry_after
 
 _CHALLENGES = {401: "WWW-Authenticate", 407: "Proxy-Authenticate"}
@@ -23,10 +24,11 @@ def reads_headers(contract: Contract, status: int | None) -> bool:
 
 def judge_profile(findings: FindingCollector) -> None:
     """Check the headers and content that a status requires. Needs the profile and HTTP."""
+    if findings.contract.taxonomy.profile is None or findings.exchange.transport != "http":
+        return
+    _judge_fields(findings)
     status = findings.status
     if status is None or not reads_headers(findings.contract, status):
-        return
-    if findings.exchange.transport != "http":
         return
     if status in _CHALLENGES:
         _require(findings, "http/authenticate", _CHALLENGES[status], "11.6.1")
@@ -42,6 +44,20 @@ def judge_profile(findings: FindingCollector) -> None:
         _judge_no_content(findings, status)
     if status in _WAITING or 300 <= status < 400:
         _judge_retry_after(findings)
+
+
+def _judge_fields(findings: FindingCollector) -> None:
+    """Check the form of the fields that any answer may have, unless a rule reports them already."""
+    for name, form in FIELDS.items():
+        lines = findings.lines(name.lower())
+        if not lines:
+            continue
+        findings.exercise("http/fields")
+        problem = FORMATS[form].problem(lines[0].strip())
+        if len(lines) > 1:
+            problem = "it appears more than once"
+        if problem is not None and not findings.has((header_address(name),), None):
+            findings.add("http/fields", f"`{name}` is wrong: {problem}", pointer=name)
 
 
 def _require(findings: FindingCollector, clause: str, name: str, section: str) -> bool:

@@ -78,8 +78,18 @@ _ITEM = r"""(?:"[^"\\]*"|[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*)"""
 _ITEM_PARAMETER = r'; *[a-z*][a-z0-9_.*-]*(?:=(?:-?\d+(?:\.\d+)?|"[^"\\]*"|\?[01]|[A-Za-z*]\S*?))?'
 _RATE_LIMITS = rf"{_ITEM}(?:{_ITEM_PARAMETER})*(?:[ \t]*,[ \t]*{_ITEM}(?:{_ITEM_PARAMETER})*)*"
 
+ENTITY_TAG = r'(?:W/)?"[^\x00- "\x7f]*"'
+"""The expression of an `ETag` (RFC 9110 section 8.8.3)."""
+
 LISTS = frozenset({"methods", "challenge", "ratelimit"})
 """Formats of headers whose lines combine to one list (RFC 9110 section 5.3)."""
+
+FIELDS: Mapping[str, str] = {
+    "ETag": "etag",
+    "Last-Modified": "http-date",
+    "Location": "uri-reference",
+}
+"""The formats of header fields on any status (RFC 9110 sections 8.8.3, 8.8.2 and 10.2.2)."""
 
 FORMATS: Mapping[str, Format] = {
     **{name: _identifier(name) for name in ids.FORMATS},
@@ -102,9 +112,7 @@ FORMATS: Mapping[str, Format] = {
     "retry-after": Format("a whole number of seconds or an HTTP-date", _retry_after),
     "etag": Format(
         'a quoted string such as "abc" or W/"abc"',
-        _pattern_check(
-            r'(?:W/)?"[^\x00- "\x7f]*"', 'an entity tag is a quoted string such as "abc" or W/"abc"'
-        ),
+        _pattern_check(ENTITY_TAG, 'an entity tag is a quoted string such as "abc" or W/"abc"'),
     ),
     "http-date": Format("a date such as Sun, 06 Nov 1994 08:49:37 GMT", _http_date),
     "methods": Format("a list of methods such as GET, HEAD", _methods),

@@ -19,6 +19,7 @@ from faultspec.exchange.body import has_too_many_values, is_too_deep, read
 from faultspec.exchange.finding import Judgement
 from faultspec.judge.http_semantics import reads_headers
 from faultspec.judge.success import WRITES
+from faultspec.language.formats import ENTITY_TAG, FIELDS
 from faultspec.language.line_formats import LINE_FORMATS
 from faultspec.language.model import Envelope, RecordingRule
 from faultspec.runtime import ids
@@ -312,6 +313,10 @@ class _HeaderPlans:
             if rule.token or rule.value is not None or (rule.format and not is_id):
                 forms = None
             self._formats[name] = forms if self._formats.get(name, forms) == forms else None
+        self._profiled: frozenset[str] = frozenset()
+        if contract.taxonomy.profile is not None:
+            self._formats.setdefault("etag", (re.compile(ENTITY_TAG, re.ASCII),))
+            self._profiled = frozenset(map(str.lower, FIELDS)) - {"etag"}
         self._plans: dict[tuple[str, ...], _HeaderPlan | None] = {}
         self._media_types: dict[str, str | None] = {}
 
@@ -345,7 +350,8 @@ class _HeaderPlans:
         lowered = [name.lower() for name in names]
         places = {name: at for at, name in enumerate(lowered)}
         odd = any(not name or name.startswith(":") for name in lowered)
-        if odd or len(places) < len(lowered) or "retry-after" in places:
+        parsed = {"retry-after", *self._profiled} & places.keys()
+        if odd or len(places) < len(lowered) or parsed:
             return None
         ruled = {name: self._formats[name] for name in places if name in self._formats}
         kept = {name for name, formats in ruled.items() if formats is None} | {"content-type"}

@@ -279,7 +279,7 @@ class RateLimit:
                 enough = f"{_SHORT:g} s were enough: are these milliseconds?"
                 message = f"Retry-After asks for {asked} s, and {enough}"
                 # A service that is unavailable may be back earlier than it expected.
-                level: Level = "failure" if refused.status == _LIMITED else "warning"
+                level: Level = "error" if refused.status == _LIMITED else "warning"
                 return failed(
                     _RECOVERS, message, refused, again, level=level, variant="milliseconds"
                 )

@@ -76,6 +76,12 @@ _PROFILE = (
         occasion="A 3xx, 413, 429 or 503 with the header, unless a header rule names it.",
     ),
     _profile(
+        address="http/fields",
+        title="ETag is quoted, Last-Modified is a date, and Location a reference",
+        why="Caches and clients drop what they cannot read: nothing is found, kept or compared.",
+        occasion="An answer with one of the headers (RFC 9110, 8.8.3, 8.8.2 and 10.2.2).",
+    ),
+    _profile(
         address="http/head",
         title="HEAD is answered like GET, without content",
         why="Caches and link checkers believe the answer to HEAD.",
