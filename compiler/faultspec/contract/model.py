@@ -283,7 +283,7 @@ def build_contract(taxonomy: Taxonomy) -> Contract:
         claims=tuple(
             Claim(
                 surface,
-                compile_match(surface.match),
+                _compile_match_of(surface),
                 tuple(taxonomy.envelopes[name] for name in surface.envelopes),
                 taxonomy.envelopes[surface.protocol.envelope] if surface.protocol else None,
             )
@@ -339,6 +339,14 @@ def with_cache(contract: Contract) -> Contract:
     For recordings, which hold millions of errors.
     """
     return replace(contract, cache=build_cache(contract.taxonomy))
+
+
+def _compile_match_of(surface: Surface) -> Matcher:
+    """Compile the ``match`` of a surface. The events of a stream have no status: that of the answer
+    was sent before they came.
+    """
+    match = surface.match
+    return compile_match(match._replace(statuses=()) if surface.transport == "stream" else match)
 
 
 def compile_match(match: Match) -> Matcher:

@@ -83,7 +83,7 @@ def judge_batch(
                 f"{_describe(item)} but carries an error",
                 source=source,
             )
-    if batch.mixed_only:
+    if batch.mixed_only and (whole == _MULTI_STATUS or claim.surface.match.statuses):
         findings.exercise("batch/mixed-only")
         if len(failed) in (0, len(items)):
             outcome = "the batch has no items"

@@ -247,7 +247,7 @@ def _read_surface(scope: Scope, name: str, data: Data) -> Surface:
     _check_surface_keys(scope, name, data)
     when = data.get("error_when", {})
     batch = _read_batch(data) if "items" in data else None
-    every_error = data["transport"] == "http" and not when and batch is None
+    every_error = data["transport"] == "http" and not when
     statuses = scope.statuses(when.get("status", []), (*path, "error_when", "status"))
     match = read_match(scope, data.get("match"), (*path, "match"))
     if "sink" in data and not match.tools:

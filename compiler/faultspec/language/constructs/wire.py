@@ -367,7 +367,10 @@ SURFACE = Record(
             "failed. Default `/status`; if no outcome has it, those with an envelope failed.",
         ),
         "body": Key(_ALTERNATIVES, "The place of the envelope in an outcome."),
-        "mixed_only": Key(Flag(), "Multi-status is used for mixed outcomes only."),
+        "mixed_only": Key(
+            Flag(),
+            "Multi-status (207, or the statuses of `match`) is used for mixed outcomes only.",
+        ),
         "bad_items": Key(
             Text(),
             "The details key that lists the bad items if the whole batch fails, also without "
