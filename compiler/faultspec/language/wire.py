@@ -247,9 +247,11 @@ def _read_surface(scope: Scope, name: str, data: Data) -> Surface:
     _check_surface_keys(scope, name, data)
     when = data.get("error_when", {})
     batch = _read_batch(data) if "items" in data else None
-    every_error = data["transport"] == "http" and not when
     statuses = scope.statuses(when.get("status", []), (*path, "error_when", "status"))
     match = read_match(scope, data.get("match"), (*path, "match"))
+    # A batch that is declared by its multi-status has no other status.
+    may_fail = batch is None or any(span.high >= 400 for span in match.statuses or ERROR_STATUSES)
+    every_error = data["transport"] == "http" and not when and may_fail
     if "sink" in data and not match.tools:
         match = match._replace(tools=(data["sink"],))
     return Surface(
