@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -52,6 +53,7 @@ STYLES = (problem, nested, listed, flat, plain)
 LOOSE: Mapping[str, Mapping[str, Any]] = {
     "an open object": {"application/json": {"schema": {"type": "object"}}},
     "any value": {"application/json": {"schema": {}}},
+    "no content": {},
     "no schema": {"application/json": {}},
     "a reference": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
     "all of an open object": {
@@ -107,6 +109,24 @@ def test_a_loose_document_changes_no_draft(
     by_status = {"not_found", "bad_request", "conflict", "internal_error"}
     by_member = {code for _, _, code, _ in SEEN} | {"invalid_request", "internal_error"}
     assert wires == (by_status if style is plain else by_member)
+
+
+def test_two_shapes_leave_what_is_undescribed_open() -> None:
+    """Where operations answer in two shapes, nobody knows which one a response without content has:
+    it keeps an envelope of its own, which holds any body.
+    """
+    seen = [
+        ErrorAnswer("GET /books/{id}", 404, "application/json", flat(404, "no_book", "m")),
+        ErrorAnswer("GET /authors/{id}", 404, "application/json", {"fault": "none", "at": "x"}),
+    ]
+    data = draft_taxonomy(read(document({})), group_shapes(seen), {}).data
+    (match,) = (
+        surface["match"] for name, surface in data["surfaces"].items() if "undescribed" in name
+    )
+    assert match["statuses"] == [400, 409]
+    elsewhere = [replace(answer, operation=None) for answer in seen[1:]]
+    data = draft_taxonomy(read(document({})), group_shapes([*seen[:1], *elsewhere]), {}).data
+    assert [name for name in data["surfaces"] if "undescribed" in name] == []
 
 
 def test_a_precise_schema_is_kept() -> None:

@@ -47,20 +47,21 @@ _EXAMPLES = 5
 @dataclass(frozen=True, slots=True)
 class _CodedShape:
     """A shape whose bodies name their codes at a ``place``. ``schema``: that of its responses.
-    ``own``: the documented schemas that describe it.
+    ``own``: the documented schemas that describe it. ``only``: that of all errors of operations.
     """
 
     shape: BodyShape
     place: str
     schema: object
     own: Sequence[object]
+    only: bool
 
     def is_vague(self, document: Json, response: object) -> bool:
         """Whether a response could be of the shape, and does not tell which codes it has."""
         content = mapping(resolve(document, response).get("content"))
         read = [node for key, node in content.items() if is_json(key) or includes_json(key)]
         is_own = bool(read) and all(mapping(node).get("schema") in self.own for node in read)
-        return is_own or _is_loose_as(document, response, self.shape.answers[0])
+        return is_own or _is_loose_as(document, response, self.shape.answers[0], only=self.only)
 
 
 def document_errors(
@@ -70,9 +71,9 @@ def document_errors(
     missing, or whose schema is loose, gets the inferred schema.
 
     ``place``: where the bodies of the most common shape name their codes; None if the status
-    decides. A loose response without an observed answer gets the schema of that shape. If bodies
-    name codes, it gets the codes that others had under its status, and is left out if none had any:
-    nobody knows its code.
+    decides. A loose response without an observed answer gets the schema of that shape, and so does
+    one without content if all errors of operations have it. If bodies name codes, it gets the codes
+    that others had under its status, and is left out if none had any: nobody knows its code.
     """
     document: dict[str, Any] = deepcopy(dict(description.document))
     document.setdefault("openapi", "3.1.0")
@@ -80,6 +81,7 @@ def document_errors(
     info.setdefault("title", "Service")
     paths = document["paths"] = dict(mapping(document.get("paths")))
     names = _add_schemas(document, shapes)
+    only = _is_only_shape(paths, description.base, shapes)
     for index, (shape, name) in enumerate(zip(shapes, names, strict=True)):
         loose = _loose_schemas(document, description.base, shape)
         schema: object = {"$ref": f"{_SCHEMAS}{name}"}
@@ -89,7 +91,7 @@ def document_errors(
             schema = next(
                 (each for each in own if is_required(document, each, steps(place))), schema
             )
-            coded = _CodedShape(shape, place, schema, own)
+            coded = _CodedShape(shape, place, schema, own, only=only)
             _settle_coded(document, description, coded)
         for answer in shape.answers:
             operation = _operation(paths, description.base, answer)
@@ -98,8 +100,19 @@ def document_errors(
                 media["schema"] = schema
             _add_example(media, answer)
     if shapes and place is None:
-        _settle_unobserved(document, shapes[0], names[0])
+        _settle_unobserved(document, shapes[0], names[0], only=only)
     return document
+
+
+def _is_only_shape(paths: Json, base: str, shapes: Sequence[BodyShape]) -> bool:
+    """Whether all errors of described operations have the first shape."""
+    holders = {
+        index
+        for index, shape in enumerate(shapes)
+        for answer in shape.answers
+        if _find_operation(paths, base, answer) is not None
+    }
+    return holders == {0}
 
 
 def document_shape(shape: BodyShape, title: str) -> Json:
@@ -221,13 +234,13 @@ def _add_example(media: dict[str, Any], answer: ErrorAnswer) -> None:
         shown[f"{prefix}{len(own) + 1}"] = {"value": body}
 
 
-def _settle_unobserved(document: Json, shape: BodyShape, name: str) -> None:
+def _settle_unobserved(document: Json, shape: BodyShape, name: str, *, only: bool) -> None:
     """Give loose responses without an observed answer the schema called so."""
     usual = shape.answers[0]
     for _, operation in _operations(document):
         responses = operation["responses"] = dict(mapping(operation.get("responses")))
         for status, response in [*responses.items()]:
-            if status[:1] not in "123" and _is_loose_as(document, response, usual):
+            if status[:1] not in "123" and _is_loose_as(document, response, usual, only=only):
                 media = {"schema": {"$ref": f"{_SCHEMAS}{name}"}}
                 responses[status] = {
                     **resolve(document, response),
@@ -283,13 +296,14 @@ def _surprising_statuses(
     )
 
 
-def _is_loose_as(document: Json, response: object, usual: ErrorAnswer) -> bool:
+def _is_loose_as(document: Json, response: object, usual: ErrorAnswer, *, only: bool) -> bool:
     """Whether a response has media types of JSON, and each could be that of the answer. A response
-    without any is read as the media types of undescribed ones, and loose if the answer has another.
+    without any is read as the media types of undescribed ones, and loose if the answer has another,
+    or the ``only`` shape of operations.
     """
     content = mapping(resolve(document, response).get("content"))
     if not content:
-        return usual.media_type not in _UNDESCRIBED
+        return only or usual.media_type not in _UNDESCRIBED
     read = [node for key, node in content.items() if is_json(key) or includes_json(key)]
     return bool(read) and all(
         is_looser(document, mapping(node).get("schema"), usual.body) for node in read
