@@ -152,10 +152,15 @@ def test_a_report_starts_no_configuration_by_itself(
     assert "root:" not in err
 
 
-def test_a_report_of_a_url_sends_no_header_elsewhere(report: Path, tmp_path: Path) -> None:
-    """Without a configuration only this machine is asked; another address needs `--base`."""
+@pytest.mark.parametrize("base", ["http://198.51.100.7", "http://127.0.0.1:99999", "http://[::1"])
+def test_a_report_of_a_url_sends_no_header_elsewhere(
+    report: Path, tmp_path: Path, base: str
+) -> None:
+    """Without a configuration only this machine is asked, at a port that there is; another address
+    needs `--base`.
+    """
     data = json.loads(report.read_text())
-    data["run"]["source"], data["run"]["base"] = None, "http://198.51.100.7"
+    data["run"]["source"], data["run"]["base"] = None, base
     path = tmp_path / "far.json"
     path.write_text(json.dumps(data))
     code, _, err = faultspec("replay", str(path), fingerprint(report), "--header", "X-Key: secret")

@@ -55,8 +55,11 @@ def web(
 
 def logs(path: str) -> Response:
     """Logs of two days, with a hidden one, links upwards and a page that refers to itself."""
+    up = "%2e%2e/b.ndjson"
     pages = {
-        "/logs/": page("../", "day1/", "day2/", ".old/", "./", "/other/", "http://evil.example/a"),
+        "/logs/": page(
+            "../", "day1/", "day2/", ".old/", "./", "/other/", "http://evil.example/a", up
+        ),
         "/logs/day1/": page("a.ndjson", "b.ndjson"),
         "/logs/day2/": page("c.ndjson", ".d.ndjson"),
         "/logs/.old/": page("e.ndjson"),

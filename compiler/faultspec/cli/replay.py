@@ -200,13 +200,10 @@ def _local_address(base: str) -> str:
     from urllib.parse import urlsplit
 
     from faultspec_conformance.drivers.http import is_loopback_host
+    from faultspec_conformance.session.discovery import address_problem
 
-    try:
-        parts = urlsplit(base)
-        if parts.scheme in ("http", "https") and is_loopback_host(parts.hostname or ""):
-            return base
-    except ValueError:
-        pass
+    if address_problem(base) is None and is_loopback_host(urlsplit(base).hostname or ""):
+        return base
     message = "the report has no address on this machine"
     reporting.print_error("no-service", message, "name the service with --base URL")
     raise Refused

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
+from urllib.parse import unquote
 
 from faultspec_conformance.observed.formats.record import NotARecording
 
@@ -63,7 +64,7 @@ def _list_files(system: Any, folder: str, depth: int) -> Iterator[str]:
         place, level = waiting.popleft()
         for name in sorted({*system.ls(place, detail=False)} - files - folders):
             characters += len(name)
-            if _UPWARDS.search(name):
+            if _UPWARDS.search(unquote(name)):
                 continue
             if name.endswith("/") and level < depth:
                 folders.add(name)
