@@ -26,6 +26,7 @@ from faultspec_conformance.learning.fallbacks import (
     with_fallback_codes,
     with_usual_envelope_first,
 )
+from faultspec_conformance.learning.idempotency_keys import guess_idempotency
 from faultspec_conformance.learning.in_band import Marks, error_condition
 
 #: Decisions that a comment lists; lint has them all.
@@ -39,6 +40,9 @@ _GUESSED = "`{}` is a guess: the code for any refusal of the framework is one of
 
 #: The reason of a surface whose errors may have a status of success.
 _IN_BAND = "errors under 2xx are recognized by `error_when`; their codes are missing, so it is open"
+
+#: The reason of a rule about idempotency keys.
+_KEYED = "each POST documents `{key}`; that the same key makes nothing twice is a guess"
 
 _CONSTRUCT = re.compile(r"  ([A-Za-z_][\w.-]*):")
 
@@ -71,6 +75,8 @@ def draft_taxonomy(
     data: Data = {key: value for key, value in imported.data.items() if key not in left_out}
     data |= {"operations": operations} if operations else {}
     data |= {"profile": "rfc9110"}
+    keys = guess_idempotency(description)
+    data |= {"idempotency": keys} if keys else {}
     if marks:
         api = {**data["surfaces"]["api"], "error_when": error_condition(marks), "codes": "open"}
         data |= {"surfaces": {**data["surfaces"], "api": api}}
@@ -89,7 +95,8 @@ def draft_taxonomy(
         if each != mapping(data.get("fallback")).get(name) and each["code"] not in new
     )
     in_band = (Decision("surface", "surfaces.api", _IN_BAND),) if marks else ()
-    return drafted._replace(decisions=(*in_band, *guessed, *added, *drafted.decisions))
+    keyed = (Decision("idempotency", "idempotency", _KEYED.format(**keys)),) if keys else ()
+    return drafted._replace(decisions=(*in_band, *keyed, *guessed, *added, *drafted.decisions))
 
 
 def _with_messages(code: Data) -> Data:
