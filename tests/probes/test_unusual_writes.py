@@ -13,6 +13,7 @@ from faultspec_conformance.config import Identity, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import resources, unusual_writes
 from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.requests import RequestSpec
 from support.scripted import answer, http_session
 
 TAXONOMY = """
@@ -30,7 +31,14 @@ TEXT = {"type": "string"}
 NEW = {"type": "object", "properties": {"title": TEXT, "note": {"type": ["string", "null"]}}}
 BOOK = {
     "type": "object",
-    "properties": {"id": {**TEXT, "readOnly": True}, "title": TEXT, "tenant": TEXT, "stars": {}},
+    "properties": {
+        "id": {**TEXT, "readOnly": True},
+        "title": TEXT,
+        "tenant": TEXT,
+        "stars": {},
+        "state": {"enum": ["draft", "approved"], "readOnly": True},
+        "shelf": {"enum": ["new", "old", "lost"], "readOnly": True},
+    },
 }
 DEFAULTS = {"tenant": "north", "role": "reader", "stars": 3, "due": "2026-01-31T10:00:00Z"}
 
@@ -60,11 +68,13 @@ class Library:
         if "removes" in self.habits:
             kept = {key: value for key, value in kept.items() if value is not None}
         if request.method == "POST":
-            book = {"id": f"book-{next(self.numbers):04}", **DEFAULTS, **kept}
+            first = {"state": "draft", "shelf": "new"} if "moves" in self.habits else {}
+            book = {"id": f"book-{next(self.numbers):04}", **DEFAULTS, **first, **kept}
             self.books[book["id"]] = book
             return answer(201, book)
         if request.method == "PATCH" and name in self.books:
-            self.books[name] |= kept
+            later = {"state": "approved", "shelf": "old"} if "moves" in self.habits else {}
+            self.books[name] |= later | kept
             return answer(200, {"id": name})
         return self.shown(name)
 
@@ -118,6 +128,7 @@ def outcomes_of(
     session = http_session(Library(sets, habits), TAXONOMY, config, document)
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
+    session.call(RequestSpec("PATCH", "/books/book-0001", identity=session.caller, body={}))
     session.record_results(unusual_writes.unusual_writes(session))
     found = session.observations.outcomes
     return [one for one in found if one.clause in unusual_writes.CLAUSES]
@@ -148,6 +159,15 @@ def test_a_member_that_the_document_marks_is_found() -> None:
     """A `readOnly` member needs no configuration."""
     outcomes = outcomes_of("ignores", sets=("id",))
     assert ("writes/server-owned", "error", "/id") in findings_of(outcomes)
+
+
+def test_the_state_of_a_new_resource_is_no_value_of_the_caller() -> None:
+    """A creation that sends the state which every new resource has is not blamed, though the state
+    of the first one is another by now. Where there is a third one, that is sent.
+    """
+    assert findings_of(outcomes_of("ignores", "moves")) == set()
+    outcomes = outcomes_of("ignores", "moves", sets=("shelf",))
+    assert findings_of(outcomes) == {("writes/server-owned", "error", "/shelf")}
 
 
 def test_a_member_of_power_that_no_request_has_is_a_warning() -> None:
