@@ -298,6 +298,68 @@ def test_resources_come_after_those_that_they_refer_to() -> None:
     assert found["invoice"]["create"]["body"]["customerId"] == "${customer.id}"
 
 
+@pytest.mark.parametrize(
+    ("name", "schema", "expected"),
+    [
+        ("from_thing", TEXT, "${thing.id}"),
+        ("toThingId", TEXT, "${thing.id}"),
+        ("source_thing_id", {"type": "string", "format": "uuid"}, "${thing.id}"),
+        ("last_thing", {"type": "string", "enum": ["a", "b"]}, "a"),
+        ("per_thing", {"type": "integer", "example": 4}, 4),
+        ("anything", {**TEXT, "example": "x"}, "x-${unique}"),
+    ],
+)
+def test_a_member_refers_to_a_resource_by_its_last_words(
+    name: str, schema: dict[str, object], expected: object
+) -> None:
+    """A text such as `from_thing` is the id of a thing; a number or a choice is what it says."""
+    paths = things({"size": TEXT}) | {
+        "/moves": {"post": described({name: schema}, "201")},
+        "/moves/{id}": {"get": {"responses": {"200": {"description": "one"}}}},
+    }
+    found = yaml.safe_load(drafted(paths))["resources"]
+    assert found["move"]["create"]["body"][name] == expected
+
+
+def test_an_example_stays_where_another_member_is_new() -> None:
+    """Only what may be unique, or a name, changes in a body with examples: others may be checked.
+    Where nothing is likely, all texts are new, so that the run knows its items.
+    """
+    iban = {**TEXT, "example": "DE89370400440532013000"}
+    members: dict[str, object] = {"iban": iban, "payee": {**TEXT, "example": "Alice"}}
+
+    def body(members: dict[str, object]) -> object:
+        return yaml.safe_load(drafted(things(members, "409")))["resources"]["thing"]["create"][
+            "body"
+        ]
+
+    assert body({**members, "badge": {**TEXT, "x-unique": True, "example": "b1"}}) == {
+        "iban": "DE89370400440532013000",
+        "payee": "Alice",
+        "badge": "b1-${unique}",
+    }
+    named = body({"payee": {**TEXT, "example": "Alice"}, "title": {**TEXT, "example": "t"}})
+    assert named == {"payee": "Alice", "title": "t-${unique}"}
+    assert body({"payee": {**TEXT, "example": "Alice"}}) == {"payee": "Alice-${unique}"}
+
+
+def test_a_conflict_about_a_state_needs_a_recipe() -> None:
+    """A probe sends duplicates and wrong input; no probe brings about another 409 or 422."""
+    codes = (
+        "  taken: {summary: It exists already, http: 409, retriable: false}\n"
+        "  settled: {summary: The thing is settled, http: 409, retriable: false}\n"
+        "  invalid: {summary: Not valid, http: 422, retriable: false}\n"
+        "  overdrawn: {summary: Too little money, http: 422, retriable: false}\n"
+    )
+    text = drafted(things({"size": TEXT}, "409", "422"), taxonomy=TAXONOMY + codes)
+    assert [
+        name for name in ("taken", "settled", "invalid", "overdrawn") if f"# {name}:" in text
+    ] == [
+        "settled",
+        "overdrawn",
+    ]
+
+
 def test_limits_grow_with_the_document() -> None:
     """A draft of many operations and resources allows a whole run; a small one keeps the
     defaults.

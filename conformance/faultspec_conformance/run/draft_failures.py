@@ -4,6 +4,7 @@ Recipes and upstreams are comments: a person chooses the request that fails.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 
 from faultspec.contract.clauses import upstream_policy
@@ -16,6 +17,14 @@ from faultspec_conformance.session.sampling import only_branch
 
 #: Statuses that the probes provoke on any service with a route, a body and a token.
 _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
+
+#: Conflicts with what exists already; others are about the state of a resource.
+_OF_DUPLICATES = re.compile(
+    r"duplicat|exist|taken|unique|in.use|already (registered|used)|conflict", re.IGNORECASE
+)
+
+#: Codes for whatever input is wrong; others are about one rule.
+_OF_INPUT = re.compile(r"invalid|valid|unprocessable|malformed|bad_request|schema", re.IGNORECASE)
 
 #: Calls of a drafted upstream. A person can add others in the same way.
 _CALLS = 3
@@ -193,15 +202,19 @@ def _body(description: Description, operation: ServiceOperation | None) -> str:
 
 
 def _is_general(code: Code, description: Description) -> bool:
-    """Whether probes without a recipe provoke the code. A 412 is general if it is about a stale
-    validator, which the client fetches again.
+    """Whether probes without a recipe provoke the code. A 409 is general if it is about what exists
+    already, a 422 if it is about any input, and a 412 if it is about a stale validator, which the
+    client fetches again.
     """
     statuses = set(code.http.allowed_statuses())
     if not statuses:
         return True  # never sent over HTTP
     able = set(_GENERAL)
-    if any("409" in operation.responses for operation in description.operations):
+    documented = {status for one in description.operations for status in one.responses}
+    if "409" in documented and _OF_DUPLICATES.search(f"{code.name} {code.summary}"):
         able.add(409)
+    if _OF_INPUT.search(code.name):
+        able.add(422)
     if code.client_action == "refetch" and any(
         operation.parameter("If-Match", "header") is not None or "412" in operation.responses
         for operation in description.operations

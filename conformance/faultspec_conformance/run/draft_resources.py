@@ -4,15 +4,21 @@ records.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
 from faultspec.language.model import Taxonomy
+from faultspec.language.spelling import snake
 from faultspec.openapi.resources import DocumentedResource, resources
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec.runtime.shape import slot_places
-from faultspec_conformance.run.draft_unique import find_unique, may_be_unique
+from faultspec_conformance.run.draft_unique import (
+    UniqueCandidate,
+    find_unique,
+    is_naming,
+    may_be_unique,
+)
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.resources import id_names, names_of, refers_to
 
@@ -54,7 +60,16 @@ def _refers(description: Description, one: DocumentedResource, other: Documented
     schema = one.create.body.schema if one.create.body is not None else {}
     node = sampling.merge_all_of(description.document, schema)
     members = (*sampling.properties_of(node), *one.create.placeholders)
-    return any(refers_to(member, names) for member in members)
+    return any(_may_refer(member, names) for member in members)
+
+
+def _may_refer(member: str, names: Sequence[str]) -> bool:
+    """Whether a member such as `room_id`, `from_room` or `toRoomId` may refer to a kind of resource
+    of one of these names.
+    """
+    words = snake(member).removesuffix("_id").split("_")
+    ends = ("_".join(words[at:]) for at in range(1, len(words)))
+    return refers_to(member, names) or not {*ends}.isdisjoint(map(snake, names))
 
 
 def draft_resources(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
@@ -77,10 +92,9 @@ def _resource(
 ) -> Iterator[str]:
     assert resource.create is not None
     unique = find_unique(description, taxonomy, resource)
-    member = unique.member if unique is not None else None
     create = [f"request: {_request(resource.create)}"]
     if resource.create.body is not None:
-        body = draft_body(description, resource.create, unique=member)
+        body = draft_body(description, resource.create, unique=unique)
         body = _add_optional_texts(description, resource.create, body)
         create.append(f"body: {_flow(body)}")
     id = _find_id(description, resource)
@@ -108,7 +122,7 @@ def _resource(
         if operation is None:
             continue
         if role == "update" and operation.body is not None:
-            body = draft_body(description, operation, unique=member, is_update=True)
+            body = draft_body(description, operation, unique=unique, is_update=True)
             yield f"    update: {{request: {_request(operation)}, body: {_flow(body)}}}"
         else:
             yield f"    {role}: {_request(operation)}"
@@ -117,7 +131,7 @@ def _resource(
     batch = _find_batch(description, resource)
     if batch is not None:
         operation, name = batch
-        item = draft_body(description, resource.create, unique=member)
+        item = draft_body(description, resource.create, unique=unique)
         items = [item] if name is None else {name: [item]}
         yield f"    batch: {{request: {_request(operation)}, body: {_flow(items)}}}"
 
@@ -198,7 +212,7 @@ def draft_body(
     description: Description,
     operation: ServiceOperation,
     *,
-    unique: str | None = None,
+    unique: UniqueCandidate | None = None,
     is_update: bool = False,
 ) -> object:
     """Return a body that the document allows, with new values and the ids of other resources.
@@ -227,15 +241,36 @@ def draft_body(
             body = {name: sampling.sample_value(source, properties[name], fresh=False)}
             free |= texts & {name}
     if isinstance(body, dict):
+        shown = {
+            name
+            for name in free
+            if example is not None or _has_example(description, properties[name])
+        }
+        new = _new_texts(free, shown, unique)
         body = {
-            key: _placeholder(description, operation, key)
+            key: _placeholder(description, operation, key, properties.get(key))
             or _new_time(description, operation, key, properties.get(key))
-            or (f"{value}-${{unique}}" if _is_new(key, value, free) else value)
-            if key != unique or key in free
+            or (f"{value}-${{unique}}" if _is_new(key, value, new) else value)
+            if unique is None or key != unique.member or key in free
             else "${unique}"  # it fits the format and the pattern of the member
             for key, value in body.items()
         }
     return body
+
+
+def _has_example(description: Description, schema: object) -> bool:
+    return sampling.example_of(sampling.merge_all_of(description.document, schema)) is not None
+
+
+def _new_texts(
+    free: Collection[str], shown: Collection[str], unique: UniqueCandidate | None
+) -> set[str]:
+    """Return the members that get a new text. An example, such as that of an IBAN, stays as it is:
+    of the members that have one (``shown``), those that may be unique are new, or else a name; or
+    all, if there is neither, for the run to know its own items.
+    """
+    likely = {unique.member, *unique.others} if unique is not None else {*filter(is_naming, free)}
+    return ({*free} - {*shown}) | ({*shown} & likely) or {*free}
 
 
 def _new_time(
@@ -296,10 +331,19 @@ def _is_new(key: str, value: object, free: Collection[str]) -> bool:
     return key in free and isinstance(value, str) and not _is_reference(key)
 
 
-def _placeholder(description: Description, operation: ServiceOperation, key: str) -> str | None:
-    """Return `${room.id}` for a member such as `room_id`, if the draft creates such a resource."""
+def _placeholder(
+    description: Description, operation: ServiceOperation, key: str, schema: object
+) -> str | None:
+    """Return `${room.id}` for a member such as `room_id`, if the draft creates such a resource; for
+    one such as `from_room`, if its schema takes any text or a UUID.
+    """
+    node = sampling.merge_all_of(description.document, schema or {})
+    is_open = sampling.kind(node) == "string" and not {"enum", "const", "pattern"} & node.keys()
+    is_open = is_open and node.get("format") in (None, "uuid")
     for resource in select_resources(description):
-        if resource.create != operation and refers_to(key, names_of(resource.name, resource.item)):
+        names = names_of(resource.name, resource.item)
+        refers = refers_to(key, names) or (is_open and _may_refer(key, names))
+        if resource.create != operation and refers:
             return "${" + resource.name + ".id}"
     return None
 

@@ -152,6 +152,11 @@ def may_be_unique(name: str, member: Mapping[str, object]) -> bool:
     return member.get("type") == "string" and not (fixed or temporal or short or shared)
 
 
+def is_naming(name: str) -> bool:
+    """Whether a member has the name of what people call an item by, such as `title`."""
+    return (_words(name) or ("",))[-1] in _WEAK
+
+
 def _text_of_conflict(description: Description, operation: ServiceOperation) -> str:
     """The description and the examples of the documented 409, without references."""
     for path, item in mapping(description.document.get("paths")).items():
