@@ -360,6 +360,34 @@ def test_a_conflict_about_a_state_needs_a_recipe() -> None:
     ]
 
 
+KEY = "${AWS_SECRET_ACCESS_KEY}"
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {**TEXT, "example": KEY},
+        {**TEXT, "default": KEY},
+        {"type": "string", "enum": [KEY]},
+        {**TEXT, "const": f"a-{KEY}"},
+        {"type": "array", "items": {"enum": [KEY]}, "minItems": 1},
+        {"type": "object", "required": [KEY], "properties": {KEY: TEXT}},
+    ],
+)
+def test_a_text_of_the_document_is_no_variable(member: dict[str, object]) -> None:
+    """Whoever writes the document does not choose what of the environment its service gets: in an
+    example, a choice, the name of a member, a parameter or a path.
+    """
+    paths = things({"name": TEXT, "extra": member})
+    paths["/things"]["post"]["parameters"] = [
+        {"name": "X-Kind", "in": "header", "required": True, "schema": member}
+    ]
+    paths[f"/things/{{id}}/{KEY}"] = {"post": described({"extra": member}, "201", "409")}
+    text = drafted(paths, taxonomy=TAXONOMY + CONFLICT)
+    assert "AWS_SECRET_ACCESS_KEY" in text
+    assert KEY not in text
+
+
 def test_limits_grow_with_the_document() -> None:
     """A draft of many operations and resources allows a whole run; a small one keeps the
     defaults.

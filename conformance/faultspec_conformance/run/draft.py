@@ -18,6 +18,7 @@ from faultspec_conformance.run.draft_resources import (
     quote_scalar,
     select_resources,
 )
+from faultspec_conformance.run.draft_texts import without_placeholders
 from faultspec_conformance.session.resources import path_of
 
 
@@ -56,6 +57,7 @@ def draft(
     of the document; None if it is where services commonly publish it, or there is none. With a
     ``caller``, a caller of another tenant is a comment.
     """
+    description = without_placeholders(description)
     source = "its answers" if description.learned else "its OpenAPI document"
     place = "" if openapi is None else f", openapi: {quote_scalar(openapi)}"
     out = [

@@ -1,0 +1,48 @@
+"""Texts of documents in a draft: none of them is a placeholder of the configuration."""
+
+from dataclasses import replace
+
+from faultspec.openapi.service import Description, read
+
+#: How a placeholder of the configuration begins, and what stands in its place.
+_BEGINNING, _HARMLESS = "${", "$ {"
+
+
+def without_placeholders(description: Description) -> Description:
+    """The description without texts such as `${AWS_SECRET_ACCESS_KEY}`, which a run would fill in
+    and send to the service: whoever writes the document must not choose what it gets.
+    """
+    if not _has_placeholder(description.document):
+        return description
+    document = _neutralize(description.document)
+    assert isinstance(document, dict)
+    # The paths of a learned document have the base already.
+    base = "" if description.learned else description.base
+    return replace(
+        read(document, base=base, address=description.address),
+        base=description.base,
+        cuts=description.cuts,
+        learned=description.learned,
+    )
+
+
+def _has_placeholder(value: object) -> bool:
+    match value:
+        case str():
+            return _BEGINNING in value
+        case dict():
+            return any(map(_has_placeholder, (*value, *value.values())))
+        case list():
+            return any(map(_has_placeholder, value))
+    return False
+
+
+def _neutralize(value: object) -> object:
+    match value:
+        case str():
+            return value.replace(_BEGINNING, _HARMLESS)
+        case dict():
+            return {_neutralize(key): _neutralize(member) for key, member in value.items()}
+        case list():
+            return [*map(_neutralize, value)]
+    return value
