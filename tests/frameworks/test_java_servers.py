@@ -87,16 +87,21 @@ def running(server: JavaServer, folder: Path, log: Path, *options: str) -> Itera
 
 
 def check_laws(server: JavaServer, folder: Path, log: Path) -> None:
-    """Each law holds, the log says once that a bare 409 has no code of its own, an exception that
-    fails to say its cause is the internal error, and the page has the row.
+    """Each law holds, the log says once that a bare 409 has no code of its own and is not forged by
+    a path, an exception that fails to say its cause is the internal error, and the page has the
+    row.
     """
     with running(server, folder, log) as shop:
         broken = failures(shop)
         causeless = shop.ask("GET", "/cause")
+        shop.ask("GET", "/%0AINFO:%20forged%1B%E2%80%AE/choose")
         text = shop.log.read_text(encoding="utf-8")
     assert broken == {}
     assert (causeless.status, causeless.code) == (500, "internal_error")
     assert "the handler failed: GET /cause" in text
+    # Servers with an API of their own hand the path over as it was sent, or refuse it.
+    assert ("\\u000aINFO: forged\\u001b\\u202e/choose" in text) is (server is JDK)
+    assert not re.search("^INFO: forged|[\x1b\u202e]", text, re.MULTILINE)
     assert text.count("a bare 409 is answered as bad_request") == 1, text
     keep_row(table_row(server.title, broken, by_hand=True))
 

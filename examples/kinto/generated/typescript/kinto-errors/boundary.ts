@@ -490,15 +490,21 @@ export class Exchange {
     return { status: answer.status, headers: fields, body: answer.body };
   }
 
-  /** Write a line about an exception. A path may hold line ends. */
+  /** Write a line about an exception. A path may hold line ends, and what turns a text. */
   log(what: string, error: unknown, level: LogLine["level"]): void {
     if (error instanceof SelfTestCrash) return;
     const { method, path } = this.request;
-    const where = JSON.stringify(path).slice(1, -1);
+    const where = JSON.stringify(path)
+      .slice(1, -1)
+      .replace(/[\u007f-\uffff]/g, escapeUnit);
     const id = this.correlationId;
     const message = `${method} ${where} ${what} (correlation id ${id})`;
     this.boundary.log({ level, message, correlationId: id, error });
   }
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /**
