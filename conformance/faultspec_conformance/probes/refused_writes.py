@@ -14,6 +14,7 @@ from faultspec.exchange.model import Request
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec.runtime.nodes import child
 from faultspec_conformance.config import Identity
+from faultspec_conformance.probes.effects import GONE
 from faultspec_conformance.probes.resending import LARGEST, ask_again
 from faultspec_conformance.probes.whole_lists import (
     configured_query,
@@ -107,6 +108,12 @@ class _RefusedWrite:
     written: tuple[Observation, ...] = ()
     before: Observation | None = None
     after: Observation | None = None
+
+    @property
+    def may_have_deleted(self) -> bool:
+        """Whether it is a deletion after which the item was gone."""
+        is_gone = self.after is not None and self.after.status in GONE
+        return is_gone and self.refused.exchange.request.method == "DELETE"
 
     def proving_place(self) -> str | None:
         """Return the place at which the item has a value that only this write sent; None if it has
@@ -229,8 +236,9 @@ def _check(session: HttpSession, review: _Review) -> Iterator[ProbeResult]:
     lists = [watched for watched in review.lists.values() if watched.pending]
     for watched in lists[:_READS]:
         yield from attempt(_check_list(session, watched, review.explained), _CLAUSE)
+    suspects = sorted(_distinct(review.suspects), key=lambda one: not one.may_have_deleted)
     candidates = (
-        *_distinct(review.suspects)[:_SUSPECTS],
+        *suspects[:_SUSPECTS],
         *_distinct(one for one in review.unread if one.refused.sound)[:_UNREAD],
     )
     for write in candidates:
@@ -318,7 +326,7 @@ def _compare_item(review: _Review, item: _WatchedItem, now: Observation) -> None
     """Compare the state of an item with the last one that is known."""
     before, pending = item.state, item.pending
     item.state, item.pending = (now if now.ok else None), []
-    if before is None or not (now.ok or now.status in (404, 410)):
+    if before is None or not (now.ok or now.status in GONE):
         review.unread += pending if now.ok else ()
     elif not now.ok or _differ(before, now):
         review.suspects += (
@@ -613,7 +621,7 @@ def _send_to_new(
             yield _judge_seen(write, kind)
             return
         evidence = (before, after, answer)
-        if after.status in (404, 410):
+        if after.status in GONE:
             message = f"{name} was refused ({answer}), but the {kind.name} is gone"
             yield failed(_CLAUSE, message, *evidence, variant="gone")
             return
