@@ -12,6 +12,8 @@ from faultspec.language.model import Code, HeaderRule, Source, Surface
 from faultspec.language.values import check_header_text, show
 from faultspec.runtime import http_dates, retry_after
 
+_EQUAL = "correlation/header-equals-body"
+
 _YEAR = 366 * 24 * 3600
 """Seconds: a longer wait is a number of seconds since 1970."""
 
@@ -43,6 +45,20 @@ def judge_headers(
     if error is not None:
         for repetition in dict.fromkeys(_repetitions(rules, error)):
             _judge_equal(findings, error, repetition)
+        _require_mirrors(findings, error)
+
+
+def _require_mirrors(findings: FindingCollector, error: ErrorReading) -> None:
+    """Check that a header which mirrors a slot of the body is there, unless its rule reports it."""
+    for slot, field in error.envelope.fields.items():
+        name = field.mirror
+        if name is None or slot not in error.slots or findings.lines(name.lower()):
+            continue
+        findings.exercise(_EQUAL)
+        if not findings.has((header_address(name),), None):
+            pointer = error.where[slot]
+            message = f"the header `{name}` is missing, which repeats {quote_pointer(pointer)}"
+            findings.add(_EQUAL, message, pointer=pointer, source=field.source)
 
 
 def _decide_by_status(
@@ -277,7 +293,7 @@ def _judge_equal(findings: FindingCollector, error: ErrorReading, repetition: _R
         return
     field = error.envelope.fields.get(slot)
     names = ((field.echo or "").lower(), (field.mirror or "").lower()) if field else ()
-    clause = "correlation/header-equals-body" if header.lower() in names else header_address(header)
+    clause = _EQUAL if header.lower() in names else header_address(header)
     findings.exercise(clause)
     text = value if isinstance(value, str) else show(value)
     if len(set(lines)) == 1 and lines[0] != text:

@@ -52,7 +52,7 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import referred_kind
+from faultspec_conformance.session.parameters import id_of_item, referred_kind
 from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -592,6 +592,8 @@ class _Lifetime:
     ) -> Iterator[Outcome]:
         """Delete the resource; then read it, and the lists or other resources."""
         others = [other for other in self._others(state) if self._is_there(other, page)]
+        if len(others) == 1 and page is not None:  # an earlier deletion may have removed the first
+            others += self._ends_of_list(others[0])
         answer = self._send_delete(operation, state)
         after = self.get()
         if not answer.ok:
@@ -627,6 +629,19 @@ class _Lifetime:
         unique = {str(one.id): one for one in reversed(found)}
         unique.pop(str(self.resource.id), None)
         return list(unique.values())
+
+    def _ends_of_list(self, new: CreatedResource) -> list[CreatedResource]:
+        """Return the first and the last other resource of the list that can be read."""
+        place = last_placeholder(self.kind)
+        items = [item for page in self.list_pages() for item in list_items(page.json)]
+        ids = (id_of_item(item, place) for item in items)
+        left_out = {"None", str(self.resource.id), str(new.id)}
+        known = [identifier for identifier in ids if str(identifier) not in left_out]
+        found = (
+            replace(self.resource, id=one, values={**self.resource.values, place: one})
+            for one in dict.fromkeys((*known[:1], *known[-1:]))
+        )
+        return [one for one in found if self._read(one).ok]
 
     def _is_there(self, other: CreatedResource, page: Observation | None) -> bool:
         """Whether another resource exists: it is new, or the list or a read shows it."""

@@ -66,14 +66,17 @@ FIELD = Record(
         **SCHEMA_KEYS,
         "echo": Key(
             HEADER,
-            "The request header whose value is returned here and in the response header of that "
-            "name; the server generates it if it is absent.",
+            "The request header whose value is returned here, and in the response header of that "
+            "name if there is one, which `mirror` requires; the server generates it if it is "
+            "absent.",
         ),
         "invalid_inbound": Key(
             Choice(("replace", "reject", "unspecified")),
             "How the server treats a malformed value of that request header.",
         ),
-        "mirror": Key(HEADER, "A response header that repeats the slot."),
+        "mirror": Key(
+            HEADER, "The response header that repeats the slot, in every answer with the slot."
+        ),
         "refers_to": REFERS_TO,
         "places": Key(
             Many(
