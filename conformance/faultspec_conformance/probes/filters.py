@@ -25,7 +25,6 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.own_resources import parent_of
 from faultspec_conformance.session.parameters import id_of_item
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
@@ -87,9 +86,11 @@ def _check_below_another(
 ) -> Iterator[Outcome]:
     """Read the list below another item too: it shows nothing that lies below the first one."""
     kind = resource.kind
-    above = parent_of(session, kind)
+    # A kind that has a list and no items of its own lies below another one, too.
+    known = (one for one in session.kinds if one is not kind and one.item is not None)
+    above = next((one for one in known if lies_below(listing, one)), None)
     shared = session.knowledge.created.get(above.name) if above is not None else None
-    if above is None or shared is None or not lies_below(listing, above):
+    if above is None or shared is None:
         return
     evidence, line = evidence_of(session, resource), f"{listing.name} of another {above.name}"
     if any(str(value) == str(resource.id) for _, value in leaves(resource.body)):

@@ -375,8 +375,10 @@ class _Writes:
         new = make(self.session, self.kind, owner=shared.owner)
         if isinstance(new, str):
             return members
-        state = self._get(new)
-        return [one for one in members if not _shows(state, one, members)]
+        answers = (new.creation, self._get(new))
+        return [
+            one for one in members if not any(_shows(answer, one, members) for answer in answers)
+        ]
 
     # ---- null
 
