@@ -1,10 +1,12 @@
 """Confidential members of requests: each gets made-up values, which no answer may contain."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.operations import MOST_OPERATIONS, json_writes
+from faultspec_conformance.probes.whole_lists import pages_config, read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.base import Session
@@ -13,13 +15,13 @@ from faultspec_conformance.session.fixtures import confidential_body, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
+    Unanswered,
     failed,
     not_exercised,
     passed,
     point,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.pagination import longest_page
 from faultspec_conformance.session.parameters import required_query
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import created_path
@@ -94,9 +96,12 @@ def _read_after(session: HttpSession, operation: ServiceOperation, answer: Obser
     ]
     own = operation.template.rstrip("/")
     for one in sorted(reads, key=lambda one: one.template != own)[:_READS]:
-        query = longest_page(one) | required_query(session, one)
+        query = required_query(session, one)
         spec = RequestSpec("GET", one.template, identity=caller, query=query)
-        session.try_call(replace(spec, wait_when_limited=False))
+        with suppress(Unanswered):  # a log may show the oldest first
+            read_pages(
+                session, one, pages_config(session, one), replace(spec, wait_when_limited=False)
+            )
 
 
 def _spoil(
