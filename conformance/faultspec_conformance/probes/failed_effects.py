@@ -113,8 +113,8 @@ class ReadableTarget:
 
 
 def readable_target(session: HttpSession, spec: RequestSpec) -> ReadableTarget | None:
-    """Return what shows the effect of a write: the nearest item that it addresses, else the list of
-    its collection; None if neither can be read.
+    """Return what shows the effect of a write: the list of the kind of resource that a POST makes,
+    else the nearest item that it addresses, else the list at its path; None if none can be read.
     """
     if spec.method in SAFE_METHODS:
         return None
@@ -122,6 +122,10 @@ def readable_target(session: HttpSession, spec: RequestSpec) -> ReadableTarget |
     template = session.operation(spec.method, spec.path).template
     reads = [one for one in session.inventory.operations if one.method == "GET"]
     shape = shape_of(template)
+    listing = next((one for one in reads if one.template == template), None)
+    lists = [kind.operation("list") for kind in session.kinds]
+    if spec.method == "POST" and listing is not None and listing in lists:
+        return ReadableTarget(session, listing, path, spec)
     items = [
         read
         for read in reads
@@ -131,7 +135,6 @@ def readable_target(session: HttpSession, spec: RequestSpec) -> ReadableTarget |
     if nearest is not None:
         parts = path.split("/")[: nearest.template.count("/") + 1]
         return ReadableTarget(session, nearest, "/".join(parts), spec)
-    listing = next((one for one in reads if one.template == template), None)
     if listing is None or spec.method != "POST":
         return None
     return ReadableTarget(session, listing, path, spec)

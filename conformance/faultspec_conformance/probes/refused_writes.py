@@ -60,8 +60,8 @@ _READS, _ITEM_READS = 6, 16
 _ALIKE = 3
 
 #: Refused writes that are sent again because something differs, and because nothing was read before
-#: them.
-_SUSPECTS, _UNREAD = 10, 2
+#: them. Of a service that changes nothing when it refuses there are few.
+_SUSPECTS, _UNREAD = 24, 2
 
 #: Values of a member that are tried until one differs.
 _SAMPLES = 4
@@ -78,6 +78,9 @@ _NO_WRITE = frozenset({405, 429})
 #: Statuses of refusals that come before a service looks at the write itself.
 _EARLY = frozenset({401, 403, 404, 413, 415})
 
+#: Statuses by which another tenant is refused.
+_CONCEALING = frozenset({403, 404})
+
 #: Writes that succeeded before, which are sent to a new resource too.
 _EARLIER = 4
 
@@ -92,6 +95,9 @@ _MADE_UP = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{8,}")
 _NEW_DAY = re.compile(r"^(?:20[4-9]|2[12]\d)\d-\d\d-\d\d")
 
 _HEX = frozenset("0123456789abcdef")
+
+#: The rank of a refused creation whose text a list shows.
+_SHOWN = 2
 
 #: Members that distinguish the items of a list.
 _IDS = ("id", "uuid", "_id", "key", "name")
@@ -110,10 +116,11 @@ class _RefusedWrite:
     after: Observation | None = None
 
     @property
-    def may_have_deleted(self) -> bool:
-        """Whether it is a deletion after which the item was gone."""
+    def is_likely(self) -> bool:
+        """Whether it is a deletion after which the item was gone, or left a value of its own."""
         is_gone = self.after is not None and self.after.status in GONE
-        return is_gone and self.refused.exchange.request.method == "DELETE"
+        is_deletion = self.refused.exchange.request.method == "DELETE"
+        return (is_gone and is_deletion) or self.proving_place() is not None
 
     def proving_place(self) -> str | None:
         """Return the place at which the item has a value that only this write sent; None if it has
@@ -179,8 +186,12 @@ class _Review:
 
 def refused_writes(session: HttpSession) -> Iterator[ProbeResult]:
     """Compare what refused writes left behind with what was there before."""
-    yield from _check(session, _review_exchanges(session))
+    review = _review_exchanges(session)
+    yield from _check(session, review)
+    foreign = _refused_to_others(session, review)
     for kind in session.kinds:
+        if kind.name in foreign:
+            yield from attempt(_send_one_by_one(session, kind, foreign[kind.name]), _CLAUSE)
         yield from attempt(_check_taken(session, kind), _CLAUSE)
 
 
@@ -236,7 +247,7 @@ def _check(session: HttpSession, review: _Review) -> Iterator[ProbeResult]:
     lists = [watched for watched in review.lists.values() if watched.pending]
     for watched in lists[:_READS]:
         yield from attempt(_check_list(session, watched, review.explained), _CLAUSE)
-    suspects = sorted(_distinct(review.suspects), key=lambda one: not one.may_have_deleted)
+    suspects = sorted(_distinct(review.suspects), key=lambda one: not one.is_likely)
     candidates = (
         *suspects[:_SUSPECTS],
         *_distinct(one for one in review.unread if one.refused.sound)[:_UNREAD],
@@ -422,16 +433,20 @@ def _check_list(
     known = explained
     if watched.first is not None:
         known = explained.union(_items(watched.first))
-        if all(item in known for item in items):
+        # The first answer may have an item that an earlier refusal left behind.
+        unexplained = frozenset(text for page in pages for text in _new_texts(page, explained))
+        ranks = [
+            _trace_rank(_own_texts(one.refused, explained), unexplained) for one in watched.pending
+        ]
+        if all(item in known for item in items) and _SHOWN not in ranks:
             yield passed(_CLAUSE)
             return
         # What has new values may have left something behind that another refusal does not.
-        unexplained = frozenset(text for page in pages for text in _new_texts(page, known))
-        pending = sorted(
-            watched.pending,
-            key=lambda one: _trace_rank(_own_texts(one.refused, explained), unexplained),
-        )
-        groups = _group(pending)[:_SUSPECTS]
+        ranked = sorted(zip(ranks, watched.pending, strict=True), key=lambda one: one[0])
+        traced = [write for rank, write in ranked if rank == _SHOWN]
+        groups = _group(write for _, write in ranked)
+        groups.sort(key=lambda writes: not any(one is two for one in writes for two in traced))
+        groups = groups[:_SUSPECTS]
     for writes in groups:
         # Some cannot be refused again, such as a second write under a key.
         tried = (
@@ -480,10 +495,10 @@ def _new_texts(page: Observation, known: Collection[str]) -> Iterator[str]:
 
 
 def _trace_rank(sent: Collection[str], left: Collection[str]) -> int:
-    """How likely a refused creation is the origin of unexplained items: 2 if it sent a text that
-    one has, 1 if it sent texts of its own.
+    """How likely a refused creation is the origin of unexplained items: `_SHOWN` if it sent a text
+    that one has, 1 if it sent texts of its own.
     """
-    return 2 if any(text in left for text in sent) else int(bool(sent))
+    return _SHOWN if any(text in left for text in sent) else int(bool(sent))
 
 
 def _create_again(
@@ -735,6 +750,47 @@ def _stays(session: HttpSession, resource: CreatedResource, now: Observation) ->
     """Whether a resource does not change by itself."""
     session.wait(_TICK, after=now)
     return not differing_pointers(now.json, _read_resource(session, resource).json)
+
+
+def _refused_to_others(session: HttpSession, review: _Review) -> dict[str, list[_RefusedWrite]]:
+    """Return the changes that another tenant was refused, by the names of kinds: one write of each
+    operation. One may have undone on the same item what another had done.
+    """
+    found: dict[str, dict[str, _RefusedWrite]] = {}
+    for write in (*review.harmless, *review.unread):
+        exchange = write.refused.exchange
+        kind = _kind_of(session, (exchange.operation or "").partition(" ")[2])
+        caller = session.config.identity(exchange.identity)
+        is_foreign = caller.tenant is not None and caller.tenant != session.caller.tenant
+        is_foreign = is_foreign and exchange.request.method != "DELETE"
+        if kind is not None and is_foreign and write.refused.status in _CONCEALING:
+            found.setdefault(kind.name, {})[exchange.operation or ""] = write
+    return {
+        name: [*writes.values()][:_TOGETHER] for name, writes in found.items() if len(writes) > 1
+    }
+
+
+def _send_one_by_one(
+    session: HttpSession, kind: ResourceKind, writes: Iterable[_RefusedWrite]
+) -> Iterator[Outcome]:
+    """Send refused writes to one new resource, with a read after each. One after which it differs
+    is sent to another new one.
+    """
+    resource = make(session, kind)
+    if isinstance(resource, str):
+        yield not_exercised(_CLAUSE, resource)
+        return
+    state = _read_resource(session, resource)
+    for write in writes:
+        path = _new_path(write.refused, kind, resource)
+        answer = _send_again(session, write.refused, path, tag=state.header("ETag"))
+        now = _read_resource(session, resource)
+        is_same = now.ok and not differing_pointers(state.json, now.json)
+        if answer is not None and state.ok and is_same:
+            yield passed(_CLAUSE)
+        elif answer is not None and state.ok:
+            yield from _send_to_new(session, replace(write, written=()))
+        state = now
 
 
 def _is_repeatable(refused: Observation) -> bool:
