@@ -30,9 +30,12 @@ DOCUMENT = {
         "/rooms/{id}/open": {"post": OK},
     },
 }
-NORTH, SOUTH = (
-    Identity(name, headers=(("Authorization", name),), tenant=name) for name in ("north", "south")
+NORTH, SOUTH, EAST, WEST = (
+    Identity(name, headers=(("Authorization", name),), tenant=name)
+    for name in ("north", "south", "east", "west")
 )
+#: The statuses by which callers of other tenants are refused.
+STATUSES = {"south": 404, "east": 403, "west": 401}
 
 
 class House:
@@ -45,12 +48,13 @@ class House:
     def __call__(self, request: Request) -> Response:
         """Answer one request."""
         _, _, identifier, *action = [*request.target.partition("?")[0].split("/"), "", ""][:4]
-        own = dict(request.headers).get("Authorization") == "north"
+        caller = dict(request.headers).get("Authorization", "")
+        own, refusal = caller == "north", answer(STATUSES.get(caller, 401), {"code": "absent"})
         name = " ".join(filter(None, (request.method, *action))).strip()
         if not own and name not in self.sins:
-            return answer(404, {"code": "absent"})
+            return refusal
         found = self.act(name, identifier, json.loads(request.body or b"{}"))
-        return found if own else answer(404, {"code": "absent"})
+        return found if own else refusal
 
     def act(self, name: str, identifier: str, body: dict[str, Any]) -> Response:
         """Do what a request asks for."""
@@ -70,12 +74,12 @@ class House:
         return answer(200, self.rooms[identifier])
 
 
-def findings(house: House, *calls: str, before: bool = True) -> list[str]:
-    """The messages of failures after these calls of another tenant. ``before``: the list was read
-    before them.
+def findings(house: House, *calls: str, before: bool = True, by: int = 1) -> list[str]:
+    """The messages of failures after these calls of other tenants, of which there are so many.
+    ``before``: the list was read before them.
     """
     config = ServiceConfig(
-        identities={one.name: one for one in (NORTH, SOUTH)},
+        identities={one.name: one for one in (NORTH, SOUTH, EAST, WEST)},
         limits=Limits(writes=True, requests=300),
     )
     session: HttpSession = http_session(house, CODES, config, DOCUMENT)
@@ -95,7 +99,8 @@ def findings(house: House, *calls: str, before: bool = True) -> list[str]:
     session.call(read)
     for call in calls:
         spec = ordinary_request(session, session.operation(*call.split()))
-        session.call(replace(spec, identity=SOUTH))
+        for caller in (SOUTH, EAST, WEST)[:by]:
+            session.call(replace(spec, identity=caller))
     session.call(listing)
     session.call(read)
     session.record_results(refused_writes(session))
@@ -125,7 +130,7 @@ def test_a_change_that_another_refusal_undid_is_found(sins: tuple[str, ...], cha
 
 def test_a_deletion_is_found_among_many_other_refusals() -> None:
     """The item is gone, and of all writes that were refused the deletion is sent again first."""
-    [message, *_] = findings(House("DELETE"), *ITEM * 3, "DELETE /rooms/{id}")
+    [message, *_] = findings(House("DELETE"), *ITEM, "DELETE /rooms/{id}", by=3)
     assert message.startswith("DELETE /rooms/{id} was refused (404 absent), but the room is gone")
 
 
