@@ -357,6 +357,103 @@ print(*check(app), sep="\\n")
     assert printed.splitlines()[-1].startswith("a raised ValidationFailed leaves as internal_error")
 
 
+#: Applications with the boundary, a middleware behind it that answers 401 to requests without
+#: credentials, and the check.
+GUARDED = {
+    "aiohttp": """
+from aiohttp import web
+@web.middleware
+async def guard(request, handler):
+    if "Authorization" not in request.headers:
+        raise web.HTTPUnauthorized
+    return await handler(request)
+app = web.Application(middlewares=[guard])
+""",
+    "starlette": """
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import Response
+def guard(app):
+    async def answer(scope, receive, send):
+        known = dict(scope["headers"]).get(b"authorization")
+        await (app if known else Response(status_code=401))(scope, receive, send)
+    return answer
+app = Starlette(middleware=[Middleware(guard)])
+""",
+    "quart": """
+from quart import Quart, Response, request
+app = Quart("x")
+inner = app.preprocess_request
+async def guard(*context):
+    if "Authorization" not in request.headers:
+        return Response(status=401)
+    return await inner(*context)
+app.preprocess_request = guard
+""",
+    "flask": """
+from flask import Flask, Response, request
+app = Flask("x")
+inner = app.preprocess_request
+def guard(*context):
+    return Response(status=401) if "Authorization" not in request.headers else inner(*context)
+app.preprocess_request = guard
+""",
+    "django": """
+from django.conf import settings
+from django.http import HttpResponse
+import django
+def guard(handler):
+    def answer(request):
+        known = "Authorization" in request.headers
+        return handler(request) if known else HttpResponse(status=401)
+    return answer
+own = "shop_errors.frameworks.django.ErrorBoundary"
+settings.configure(SECRET_KEY="x", ROOT_URLCONF=(), MIDDLEWARE=[own, "__main__.guard"])
+django.setup()
+""",
+}
+
+
+@pytest.mark.parametrize("framework", GUARDED)
+def test_the_self_test_takes_credentials(framework: str, packages: Path) -> None:
+    """Where what is in front of a route answers 401, the self-test says so, and asks for headers;
+    with them it finds nothing.
+    """
+    is_global = framework == "django"  # its settings name the boundary
+    names, install = ("check", "") if is_global else ("check, install", "install(app)")
+    program = f"from shop_errors.frameworks.{framework} import {names}\n{install}\nprint(*check("
+    program, app = GUARDED[framework] + program, "" if is_global else "app, "
+    printed = run_python(f"{program}{app}))", packages)
+    assert "what is in front of the route seems to answer first; pass `headers`" in printed
+    assert not run_python(f"{program}{app}headers={{'Authorization': 'Bearer x'}}))", packages)
+
+
+def test_the_boundary_of_aiohttp_warns_of_nothing(packages: Path) -> None:
+    """An application whose warnings are errors, as those of many tests are, answers as without the
+    boundary.
+    """
+    printed = run_python(
+        """
+import asyncio, warnings
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from shop_errors.frameworks.aiohttp import install
+warnings.simplefilter("error")
+async def greet(request):
+    return web.Response(text="hello")
+async def ask():
+    app = web.Application()
+    app.router.add_get("/", greet)
+    install(app, body_limit=1_000)
+    async with TestClient(TestServer(app)) as client:
+        print((await client.get("/")).status)
+asyncio.run(ask())
+""",
+        packages,
+    )
+    assert printed == "200"
+
+
 #: A fallback that asks for a detail.
 ASKING = """
 faultspec: 1

@@ -15,6 +15,7 @@ responses (CORS, cookies) stay.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportCallIssue=false
 
+from collections.abc import Mapping
 from typing import Unpack
 
 from flask import Flask, Response, request
@@ -40,9 +41,9 @@ def answer_raised(error: ServiceError) -> Response:
     return Response(answer.body, answer.status, answer.fields)
 
 
-def check(app: Flask) -> list[str]:
+def check(app: Flask, headers: Mapping[str, str] | None = None) -> list[str]:
     """The parts of the boundary that are not wired, in plain words. Requests are
-    sent in process.
+    sent in process. ``headers``: of each request, such as credentials.
     """
 
     def fail() -> None:
@@ -50,11 +51,11 @@ def check(app: Flask) -> list[str]:
 
     def ask(method: str, path: str) -> self_test.Reply:
         try:
-            response = app.test_client().open(path, method=method)
+            response = app.test_client().open(path, method=method, headers=headers)
         except (self_test.SelfTestCrash, ServiceError):
             return self_test.Reply(500, {}, b"")
-        headers = {name.lower(): value for name, value in response.headers}
-        return self_test.Reply(response.status_code, headers, response.get_data())
+        fields = {name.lower(): value for name, value in response.headers}
+        return self_test.Reply(response.status_code, fields, response.get_data())
 
     before = app.before_request_funcs.setdefault(None, [])
     before.insert(0, fail)

@@ -21,7 +21,7 @@ A raised error of this package is answered as itself. The setting
 # pyright: reportCallIssue=false
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from asgiref.sync import (  # type: ignore[import-not-found, unused-ignore]
@@ -130,9 +130,10 @@ def _note_exception(sender: object, request: HttpRequest, **_: object) -> None:
         exchange.note(exception)
 
 
-def check() -> list[str]:
+def check(headers: Mapping[str, str] | None = None) -> list[str]:
     """The parts of the boundary that are not wired, in plain words. Requests are
-    sent in process, to routes that are there for this test alone.
+    sent in process, to routes that are there for this test alone. ``headers``: of each
+    request, such as credentials.
     """
     from django.test import Client, override_settings
     from django.urls import re_path
@@ -142,9 +143,10 @@ def check() -> list[str]:
         return HttpResponse(status=404)
 
     def ask(method: str, path: str) -> self_test.Reply:
-        response = Client(raise_request_exception=False).generic(method, path)
-        headers = {name.lower(): value for name, value in response.items()}
-        return self_test.Reply(response.status_code, headers, response.content)
+        client = Client(raise_request_exception=False)
+        response = client.generic(method, path, headers=headers)
+        fields = {name.lower(): value for name, value in response.items()}
+        return self_test.Reply(response.status_code, fields, response.content)
 
     problems = []
     own = f"{ErrorBoundary.__module__}.{ErrorBoundary.__qualname__}"

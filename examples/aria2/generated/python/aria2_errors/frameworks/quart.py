@@ -18,6 +18,7 @@ responses (CORS, cookies) stay.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportCallIssue=false
 
+from collections.abc import Mapping
 from typing import Unpack
 
 from quart import Quart, Response, request
@@ -46,9 +47,9 @@ async def answer_raised(error: ServiceError) -> Response:
     return response
 
 
-def check(app: Quart) -> list[str]:
+def check(app: Quart, headers: Mapping[str, str] | None = None) -> list[str]:
     """The parts of the boundary that are not wired, in plain words. Requests are
-    sent in process.
+    sent in process. ``headers``: of each request, such as credentials.
     """
 
     async def fail() -> None:
@@ -57,6 +58,7 @@ def check(app: Quart) -> list[str]:
     before = app.before_request_funcs.setdefault(None, [])
     before.insert(0, fail)
     try:
-        return self_test.find_problems(self_test.ask_asgi(app.asgi_app), raises=True)
+        ask = self_test.ask_asgi(app.asgi_app, headers or {})
+        return self_test.find_problems(ask, raises=True)
     finally:
         before.remove(fail)

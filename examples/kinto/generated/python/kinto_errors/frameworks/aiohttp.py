@@ -18,9 +18,9 @@ reaches the application, and is answered by the server.
 # pyright: reportCallIssue=false
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Unpack
+from typing import Any, Unpack
 
 from aiohttp import web
 
@@ -30,7 +30,9 @@ from . import self_test
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-EXCHANGE = "error_boundary"
+EXCHANGE: Any = "error_boundary"
+if hasattr(web, "RequestKey"):  # aiohttp 3.14; others take texts alone
+    EXCHANGE = web.RequestKey("error_boundary", BoundaryExchange)
 """The key of a request under which its ``BoundaryExchange`` is."""
 
 
@@ -89,9 +91,10 @@ def _is_unread(exception: Exception) -> bool:
     )
 
 
-def check(app: web.Application) -> list[str]:
+def check(app: web.Application, headers: Mapping[str, str] | None = None) -> list[str]:
     """The parts of the boundary that are not wired, in plain words. The
     application is started on loopback and stopped again, so it cannot be served later.
+    ``headers``: of each request, such as credentials.
     """
     from aiohttp.test_utils import TestClient, TestServer
 
@@ -109,10 +112,10 @@ def check(app: web.Application) -> list[str]:
                 ("GET", self_test.CRASHING),
             ):
                 with self_test.silence(path):
-                    answer = await client.request(method, path)
+                    answer = await client.request(method, path, headers=headers)
                     body = await answer.read()
-                headers = {n.lower(): value for n, value in answer.headers.items()}
-                replies[method, path] = self_test.Reply(answer.status, headers, body)
+                fields = {n.lower(): value for n, value in answer.headers.items()}
+                replies[method, path] = self_test.Reply(answer.status, fields, body)
         return replies
 
     for path in (self_test.RAISING, self_test.CRASHING):

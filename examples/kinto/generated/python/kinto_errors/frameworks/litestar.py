@@ -16,7 +16,7 @@ answered as ``boundary.invalid_input`` says, without the input itself.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportCallIssue=false
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
 from litestar import Litestar, Request
@@ -72,11 +72,13 @@ def _is_unread(exception: Exception) -> bool:
     return isinstance(exception, kinds) and raised_in(exception, Request.json)
 
 
-def check(app: Litestar) -> list[str]:
+def check(app: Litestar, headers: Mapping[str, str] | None = None) -> list[str]:
     """The parts of the boundary that are not wired, in plain words. Requests are
-    sent in process, without the lifespan of the application.
+    sent in process, without the lifespan of the application. ``headers``: of each
+    request, such as credentials.
     """
-    return self_test.find_problems(self_test.ask_asgi(app), raises=False)
+    ask = self_test.ask_asgi(app, headers or {})
+    return self_test.find_problems(ask, raises=False)
 
 
 def _invalid(error: Any) -> InvalidInput:

@@ -78,9 +78,15 @@ def find_problems(ask: Ask, *, raises: bool) -> list[str]:
         problems += faults
         if not faults and type(known) is not type(wanted):
             code = None if known is None else known.code
+            cause = "no handler for errors of this package"
+            if reply.status in (401, 403):
+                cause = (
+                    "what is in front of the route seems to answer first; pass "
+                    "`headers` that it accepts, such as credentials"
+                )
             problems.append(
                 f"a raised {type(wanted).__name__} leaves as {code} under "
-                f"{reply.status}: no handler for errors of this package"
+                f"{reply.status}: {cause}"
             )
         with silence(CRASHING):
             reply = ask("GET", CRASHING)
@@ -120,19 +126,23 @@ def _faults(case: str, reply: Reply, *, head: bool = False) -> Iterator[str]:
         yield f"{case} is answered without {CORRELATION_HEADER}"
 
 
-def ask_asgi(app: Any) -> Ask:
+def ask_asgi(app: Any, headers: Mapping[str, str]) -> Ask:
     """Requests to an ASGI application."""
 
     def ask(method: str, path: str) -> Reply:
         # A thread of its own: the caller may be in an event loop
         with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, _ask_asgi(app, method, path)).result()
+            reply = _ask_asgi(app, method, path, headers)
+            return thread.submit(asyncio.run, reply).result()
 
     return ask
 
 
-async def _ask_asgi(app: Any, method: str, path: str) -> Reply:
+async def _ask_asgi(
+    app: Any, method: str, path: str, headers: Mapping[str, str]
+) -> Reply:
     sent: list[dict[str, Any]] = []
+    fields = {"host": "localhost"} | {n.lower(): each for n, each in headers.items()}
     scope = {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -143,7 +153,10 @@ async def _ask_asgi(app: Any, method: str, path: str) -> Reply:
         "raw_path": path.encode("ascii"),
         "root_path": "",
         "query_string": b"",
-        "headers": [(b"host", b"localhost")],
+        "headers": [
+            (name.encode("latin-1"), each.encode("latin-1"))
+            for name, each in fields.items()
+        ],
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 80),
         "state": {},
@@ -163,9 +176,9 @@ async def _ask_asgi(app: Any, method: str, path: str) -> Reply:
         await app(scope, receive, send)
     if not sent:
         return Reply(500, {}, b"")
-    headers = {
+    received = {
         name.decode("latin-1").lower(): value.decode("latin-1")
         for name, value in sent[0].get("headers", ())
     }
     body = b"".join(message.get("body", b"") for message in sent[1:])
-    return Reply(sent[0]["status"], headers, body)
+    return Reply(sent[0]["status"], received, body)

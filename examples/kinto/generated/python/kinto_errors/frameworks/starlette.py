@@ -17,6 +17,7 @@ cannot read is a bare 400.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportCallIssue=false
 
+from collections.abc import Mapping
 from typing import Unpack
 
 from starlette.applications import Starlette
@@ -53,9 +54,10 @@ def _is_unread(exception: Exception) -> bool:
     return is_malformed and raised_in(exception, Request.json)
 
 
-def check(app: Starlette) -> list[str]:
+def check(app: Starlette, headers: Mapping[str, str] | None = None) -> list[str]:
     """The parts of the boundary that are not wired, in plain words. Requests are
-    sent in process, without the lifespan of the application.
+    sent in process, without the lifespan of the application. ``headers``: of each
+    request, such as credentials.
     """
 
     def fail(request: Request) -> Response:
@@ -66,6 +68,7 @@ def check(app: Starlette) -> list[str]:
     mounted = [Route(path, fail) for path in (self_test.RAISING, self_test.CRASHING)]
     routes[:0] = mounted
     try:
-        return self_test.find_problems(self_test.ask_asgi(app), raises=True)
+        ask = self_test.ask_asgi(app, headers or {})
+        return self_test.find_problems(ask, raises=True)
     finally:
         del routes[: len(mounted)]
