@@ -216,7 +216,7 @@ def _send_faulty(session: HttpSession, fault: _Fault, operation: ServiceOperatio
     if fault.mistyped and operation.body is not None:
         schema = sampling.merge_all_of(session.description.document, operation.body.schema)
         wrong = wrong and sampling.kind(schema) == "object"
-    return _unreadable(answer, fault.what, wrong_if_accepted=wrong)
+    return _unreadable(session, answer, fault.what, wrong_if_accepted=wrong)
 
 
 def _send_broken_off(
@@ -232,7 +232,7 @@ def _send_broken_off(
     spec = request_to(session, operation)
     spec = replace(spec, raw=raw, canaries=(secret, email), trigger=what)
     answer = call_past_condition(session, operation, spec)
-    return _unreadable(answer, what, wrong_if_accepted=needs_body(session, operation))
+    return _unreadable(session, answer, what, wrong_if_accepted=needs_body(session, operation))
 
 
 def _insert_text(session: HttpSession, operation: ServiceOperation, text: bytes) -> bytes | None:
@@ -249,13 +249,15 @@ def _insert_text(session: HttpSession, operation: ServiceOperation, text: bytes)
     return json.dumps({**body, name: _MARK}).encode().replace(_MARK.encode(), text)
 
 
-def _unreadable(answer: Observation, what: str, *, wrong_if_accepted: bool) -> Outcome:
+def _unreadable(
+    session: HttpSession, answer: Observation, what: str, *, wrong_if_accepted: bool
+) -> Outcome:
     """Check the answer to a body that cannot be read."""
     if answer.status in CHECKED_FIRST:
         return checked_first(_MALFORMED, answer)
     if answer.status < 400 and not wrong_if_accepted:
         return not_exercised(_MALFORMED, f"{answer.exchange.operation} accepts {what}")
-    return check_refusal(_MALFORMED, answer, what)
+    return check_refusal(session, _MALFORMED, answer, what)
 
 
 def invalid_bodies(session: HttpSession) -> Iterator[Outcome]:
@@ -293,7 +295,7 @@ def _send_impossible_date(
         return not_exercised(_INVALID, f"{operation.name} accepts {wrong.what}")
     if answer.status in CHECKED_FIRST:
         return checked_first(_INVALID, answer)
-    return check_refusal(_INVALID, answer, wrong.what)
+    return check_refusal(session, _INVALID, answer, wrong.what)
 
 
 def _invalid_body(

@@ -113,7 +113,7 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
         return not_exercised(_MEDIA_TYPE, _REDIRECTS)
     if answer.ok and not _requires_fields(session, operation):
         return not_exercised(_MEDIA_TYPE, f"{operation.name} accepts {what}")
-    return check_refusal(_MEDIA_TYPE, answer, what)
+    return check_refusal(session, _MEDIA_TYPE, answer, what)
 
 
 def _send_marked(session: HttpSession, operation: ServiceOperation) -> Outcome:
@@ -146,7 +146,7 @@ def _check_if_refused(
     answer = session.call(spec)
     if answer.status < 400:
         return not_exercised(_INVALID, f"{operation.name} accepts {spec.trigger}")
-    return check_refusal(_INVALID, answer, spec.trigger)
+    return check_refusal(session, _INVALID, answer, spec.trigger)
 
 
 def _leave_out(session: HttpSession, operation: ServiceOperation) -> Outcome:

@@ -17,11 +17,13 @@ from faultspec_conformance.probes.operations import (
 )
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
+    ask_again,
     broken_form,
     check_invalid_input,
     check_refusal,
     checked_first,
     is_checked_first,
+    is_transient,
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
@@ -194,7 +196,7 @@ def _send_impossible_day(
     if answer.ok:
         yield not_exercised(_INVALID, f"{operation.name} accepts {what}")
     else:
-        yield check_refusal(_INVALID, answer, what)
+        yield check_refusal(session, _INVALID, answer, what)
 
 
 def searches(session: HttpSession) -> Iterator[ProbeResult]:
@@ -217,8 +219,11 @@ def _search(
     query = {**required_query(session, operation), **texts}
     searched = "a string that occurs nowhere"
     spec = RequestSpec("GET", operation.template, query=query, trigger=searched)
-    answer = session.call(spec)
-    if answer.status >= 500:
+    first = session.call(spec)
+    answer = ask_again(session, first) if is_transient(session, first) else first
+    if isinstance(answer, NoAnswer):
+        yield not_exercised(_INVALID, answer.reason)
+    elif answer.status >= 500:
         what = f"{operation.name} for {searched}"
         message = f"the service answered {answer} to {what}; expected a status below 500"
         yield failed(_INVALID, message, answer, variant="search")
@@ -250,7 +255,7 @@ def long_requests(session: HttpSession) -> Iterator[Outcome]:
         message = f"the server answers {what} with {answer}, not in the declared form"
         yield failed(_HEAD, message, answer, level="warning", variant="query")
     elif answer.status not in CHECKED_FIRST:
-        yield check_refusal(_OVERSIZED, answer, what)
+        yield check_refusal(session, _OVERSIZED, answer, what)
     for size in _HEADS:
         outcomes = tuple(_large_head(session, plain, size))
         yield from outcomes
@@ -277,7 +282,7 @@ def _large_head(session: HttpSession, plain: RequestSpec, size: int) -> Iterator
     elif answer.status not in CHECKED_FIRST:
         yield passed(_HEAD)
         if not session.is_from_server(answer.exchange):
-            yield check_refusal(_OVERSIZED, answer, what)
+            yield check_refusal(session, _OVERSIZED, answer, what)
 
 
 def oversized_bodies(session: HttpSession) -> Iterator[Outcome]:
@@ -350,7 +355,7 @@ def _too_large(
         return _read_to_end(answer, size)
     if answer.ok and not needs_members(session, operation):
         return not_exercised(_OVERSIZED, f"{operation.name} needs no body")
-    return check_refusal(_OVERSIZED, answer, what)
+    return check_refusal(session, _OVERSIZED, answer, what)
 
 
 def _read_to_end(answer: Observation | None, size: int) -> Outcome:

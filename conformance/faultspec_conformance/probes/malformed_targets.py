@@ -254,4 +254,4 @@ def _check(session: HttpSession, clause: str, spec: RequestSpec, what: str) -> O
         return not_exercised(clause, reason)
     if answer.status in _BEFORE_TARGET:
         return checked_first(clause, answer)
-    return check_refusal(clause, answer, what)
+    return check_refusal(session, clause, answer, what)

@@ -87,7 +87,7 @@ def not_acceptable(session: HttpSession) -> Iterator[Outcome]:
     if answer.ok:
         yield not_exercised(_ACCEPT, "the service ignores Accept, as RFC 9110 allows")
     elif answer.status == 406 or answer.status >= 500:
-        yield check_refusal(_ACCEPT, answer, "an unknown representation")
+        yield check_refusal(session, _ACCEPT, answer, "an unknown representation")
     else:
         reason = f"the service answered {answer} to {operation.name} with an unknown Accept"
         yield not_exercised(_ACCEPT, reason)
@@ -151,7 +151,7 @@ def _send_foreign(
     elif answer.status < 400:
         yield not_exercised(_MEDIA_TYPE, f"{operation.name} accepts {what}")
     else:
-        yield check_refusal(_MEDIA_TYPE, answer, what)
+        yield check_refusal(session, _MEDIA_TYPE, answer, what)
 
 
 def _means_media(code: Code) -> bool:
@@ -183,7 +183,7 @@ def _send_as_text(session: HttpSession, operation: ServiceOperation) -> Outcome:
     if answer.ok and fallbacks.issuperset(code.name for code in codes):
         reason = f"{operation.name} reads any media type, and no code means an unknown media type"
         return not_exercised(_MEDIA_TYPE, reason)
-    outcome = check_refusal(_MEDIA_TYPE, answer, _AS_TEXT)
+    outcome = check_refusal(session, _MEDIA_TYPE, answer, _AS_TEXT)
     if outcome.kind == "passed" and code is not None and answer.status != 415:
         message = f"the service answered {answer} to {_AS_TEXT}; expected `{code}` (415)"
         return failed(_MEDIA_TYPE, message, answer)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from faultspec.exchange.finding import Finding, Level
 from faultspec.language.model import Code, Taxonomy
 from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.effects import GONE, may_be_pending
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
@@ -14,6 +15,7 @@ from faultspec_conformance.session.observation import (
     FORM,
     INVALID_INPUT,
     Observation,
+    Unanswered,
     describe_cut,
     error_details,
     failed,
@@ -51,11 +53,42 @@ SERVERS_FAULT = "a client error is reported as a server error"
 _VALIDITY = re.compile(r"valid|malformed|unprocessable|bad_?request|bad_?input", re.IGNORECASE)
 
 
-def check_refusal(clause: str, answer: Observation, what: str) -> Outcome:
+def check_refusal(session: HttpSession, clause: str, answer: Observation, what: str) -> Outcome:
     """Check that a request that cannot succeed got a client error in the declared form.
 
-    ``what`` names the request.
+    ``what`` names the request. An answer that a service gives for a while is asked for once more.
     """
+    if not is_transient(session, answer):
+        return _check_answer(clause, answer, what)
+    again = ask_again(session, answer)
+    if isinstance(again, NoAnswer):
+        return not_exercised(clause, f"the service answered {answer} to {what}: {again.reason}")
+    if again.status < 400:
+        reason = f"the service answered {answer} to {what}, and then {again}"
+        return not_exercised(clause, reason)
+    return _check_answer(clause, again, what)
+
+
+def is_transient(session: HttpSession, answer: Observation) -> bool:
+    """Whether an answer is a failure of the service that a later try may not meet: a status 5xx
+    with a declared code that is retriable.
+    """
+    code = session.taxonomy.codes.get(answer.code or "")
+    return answer.status >= 500 and code is not None and code.retriable.may_be_retried
+
+
+def ask_again(session: HttpSession, answer: Observation) -> Observation | NoAnswer:
+    """Send the request of an answer once more, after the wait that the answer asks for."""
+    wait = session.requested_wait(answer)
+    try:
+        if wait is not None:
+            session.wait(wait, after=answer)
+        return session.repeat(answer)
+    except Unanswered as error:
+        return error.no_answer
+
+
+def _check_answer(clause: str, answer: Observation, what: str) -> Outcome:
     if answer.status < 400:
         message = f"the service answered {answer} to {what}; expected an error"
         return failed(clause, message, answer)
@@ -116,7 +149,7 @@ def unknown_id(session: HttpSession, answer: Observation) -> Outcome:
         return checked_first(clause, answer)
     if answer.ok and session.description.learned:
         return _unlike_item(session, answer)
-    return check_refusal(clause, answer, _NO_RESOURCE)
+    return check_refusal(session, clause, answer, _NO_RESOURCE)
 
 
 def _unlike_item(session: HttpSession, answer: Observation) -> Outcome:
@@ -203,7 +236,7 @@ def check_invalid_input(
         message = f"the service accepted {what}, which the document forbids; expected an error"
         return failed(clause, message, answer, level=level)
     if in_item and _lists_bad_items(session, answer):
-        return check_refusal(clause, answer, what)
+        return check_refusal(session, clause, answer, what)
     if answer.code is not None and invalid and not _means_invalid(answer, invalid):
         expected = " or ".join(
             f"{code.name} ({', '.join(map(str, _statuses(code)))})" for code in invalid
@@ -214,7 +247,7 @@ def check_invalid_input(
         assert outcome.finding is not None
         finding = replace(outcome.finding, statements=tuple(dict.fromkeys(statements)))
         return replace(outcome, finding=finding)
-    return check_refusal(clause, answer, what)
+    return check_refusal(session, clause, answer, what)
 
 
 def _lists_bad_items(session: HttpSession, answer: Observation) -> bool:

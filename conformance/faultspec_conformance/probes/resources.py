@@ -365,7 +365,7 @@ def _check_refused(
         message = f"the service answered {again} to {what}; expected {' or '.join(expected)}"
         return failed(_REFUSED, message, first.creation, again, variant="code")
     if again.code is None and again.status != 409:
-        return check_refusal(_REFUSED, again, what)
+        return check_refusal(session, _REFUSED, again, what)
     return passed(_REFUSED)
 
 

@@ -55,10 +55,10 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
             correlation="valid",
         )
     )
-    yield check_refusal(_ROUTE, plain, "an unknown route")
+    yield check_refusal(session, _ROUTE, plain, "an unknown route")
     for prefix in prefixes:
         spec = RequestSpec("GET", f"{prefix}/{session.tokens.hex(4)}", route=None)
-        yield check_refusal(_ROUTE, session.call(spec), f"an unknown route below {prefix}")
+        yield check_refusal(session, _ROUTE, session.call(spec), f"an unknown route below {prefix}")
     malformed = iter(correlation.malformed_ids(session))
 
     def ask(method: str, path: str, accept: str = JSON) -> tuple[Observation, list[Outcome]]:
@@ -73,12 +73,14 @@ def unknown_routes(session: HttpSession) -> Iterator[ProbeResult]:
 
     deeper, outcomes = ask("GET", below)
     yield from outcomes
-    yield check_refusal(_ROUTE, deeper, "an unknown sub-resource")
+    yield check_refusal(session, _ROUTE, deeper, "an unknown sub-resource")
     page, outcomes = ask("GET", path, "text/html")
     yield from outcomes
     if plain.ok:
         return
-    yield check_refusal("framework/not-acceptable", page, "an error asked for as text/html")
+    yield check_refusal(
+        session, "framework/not-acceptable", page, "an error asked for as text/html"
+    )
     head, outcomes = ask("HEAD", path)
     yield from outcomes
     # HEAD has no body that could tell the error.
@@ -168,7 +170,7 @@ def wrong_methods(session: HttpSession) -> Iterator[ProbeResult]:
         if isinstance(answer, Outcome):
             yield answer
         elif answer.status >= 400 and answer.status not in (401, 403):
-            yield check_refusal(_METHOD, answer, "OPTIONS")
+            yield check_refusal(session, _METHOD, answer, "OPTIONS")
 
 
 def _paths_of_most_methods(session: HttpSession) -> list[str]:
@@ -214,7 +216,7 @@ def _wrong_method(
         reason = f"the service answered {answer} to {method} {path}: the method exists, undeclared"
         yield not_exercised(_METHOD, reason)
         return
-    yield check_refusal(_METHOD, answer, what)
+    yield check_refusal(session, _METHOD, answer, what)
     # A contract that has the code of this 404, and none for a 405, asks for the 404.
     is_declared = answer.code is not None and not session.contract.codes_for(405)
     if answer.status == 404 and not is_declared:

@@ -254,6 +254,11 @@ class HttpSession(Session):
             reason = f"the run has no {seconds:g} seconds left to wait"
             raise Unanswered(NoAnswer(after.exchange.request, "budget", reason))
 
+    def repeat(self, seen: Observation) -> Observation:
+        """Send a request once more, under another idempotency key. Raises Unanswered."""
+        asked = replace(seen.exchange, response=Response(None))
+        return self._send_again(self.with_new_key(asked), may_disconnect=True)
+
     def try_call(self, spec: RequestSpec) -> Observation | NoAnswer:
         """Send a request like `call`; return a missing answer instead of raising."""
         try:
