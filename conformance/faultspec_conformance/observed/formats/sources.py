@@ -17,6 +17,11 @@ from typing import Any, NamedTuple
 from faultspec.exchange.sensitive import MASK
 from faultspec_conformance.observed.formats.byte_streams import ByteStream
 from faultspec_conformance.observed.formats.record import NotARecording, install
+from faultspec_conformance.observed.formats.store_folders import (
+    PATTERN,
+    find_apart,
+    list_store_files,
+)
 from faultspec_conformance.observed.formats.web_folders import (
     bounded_response,
     find_web_files,
@@ -35,9 +40,6 @@ _USER = re.compile(r"(?<=://)(?:[^/?#@]*@|[^/?#@:]*:(?!\d{1,5}/)[^?#@]*@)")
 
 #: The value of a parameter of an address.
 _VALUE = re.compile(r"(?<==)[^&#]+")
-
-#: What a pattern of names has.
-_PATTERN = re.compile(r"[*?\[]")
 
 #: The status of an answer in an error of obstore, the library of the large stores.
 _STATUS = re.compile(r"\bstatus(?: code)?: (\d{3})\b")
@@ -86,7 +88,7 @@ def find_recordings(path: str) -> list[str]:
         return _find_remote(path)
     if Path(path).is_dir():
         found = _match(Path(path), ("**", "*"))
-    elif _PATTERN.search(path) and not os.path.lexists(path):
+    elif PATTERN.search(path) and not os.path.lexists(path):
         pattern = Path(path)
         parts = pattern.relative_to(pattern.anchor).parts
         found = _match(Path(pattern.anchor), (*parts, "*") if parts[-1] == "**" else parts)
@@ -212,7 +214,7 @@ def _translate_errors() -> Iterator[None]:
     """
     try:
         yield
-    except NotARecording:
+    except (NotARecording, MemoryError):
         raise
     except Exception as error:
         if isinstance(error.__cause__, NotARecording):
@@ -239,23 +241,21 @@ def describe_store_error(error: Exception) -> str:
 def _find_remote(path: str) -> list[str]:
     with _translate_errors():
         system, name = file_system(path)
-        if is_web_address(name):
-            found = find_web_files(system, name)
-            if found == [name]:
-                return [path]
-        elif _PATTERN.search(name):
-            named = system.glob(name, detail=True)
-            found = [one for one, info in named.items() if info.get("type") != "directory"]
-        elif system.isdir(name):
-            found = system.find(name)
-        else:
-            return [path]
-        folder = _PATTERN.split(name)[0]
-        shown = (one for one in found if not _is_hidden(one, folder) or "/." in name)
-        files = sorted(system.unstrip_protocol(one) for one in shown)
+        found = find_web_files(system, name) if is_web_address(name) else None
+    listed = find_apart(_find_in_store, path) if found is None else found
+    if listed is None or listed == [name]:
+        return [path]
+    folder = PATTERN.split(name)[0]
+    shown = (one for one in listed if not _is_hidden(one, folder) or "/." in name)
+    files = sorted(system.unstrip_protocol(one) for one in shown)
     if not files:
         raise NotARecording("there are no such files")
     return files
+
+
+def _find_in_store(path: str) -> list[str] | None:
+    with _translate_errors():
+        return list_store_files(*file_system(path))
 
 
 def _is_hidden(name: str, folder: str) -> bool:

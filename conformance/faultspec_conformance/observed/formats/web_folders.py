@@ -9,11 +9,8 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import unquote
 
+from faultspec_conformance.observed.formats.listing import DEEPEST, Listing
 from faultspec_conformance.observed.formats.record import NotARecording
-
-#: Folders that are listed, and levels of them; files and characters of names that are found. An
-#: archive of the logs of a year, by day and hour, has less.
-_FOLDERS, _DEEPEST, _FILES, _NAMES = 1_000, 32, 100_000, 16 * 1024**2
 
 #: Bytes of a page. One with ten thousand files has two million.
 _LONGEST_PAGE = 4 * 1024**2
@@ -48,36 +45,29 @@ def find_web_files(system: Any, name: str) -> list[str]:
     wildcard = _WILDCARD.search(path)
     if wildcard is None:
         is_folder = path.endswith("/") and path == name
-        return [*_list_files(system, path, _DEEPEST + 1)] if is_folder else [name]
+        return [*_list_files(system, path, DEEPEST + 1)] if is_folder else [name]
     root, rest = path[: wildcard.start()].rpartition("/")[0] + "/", path[wildcard.start() :]
-    depth = _DEEPEST + 1 if "**" in path else rest.count("/") + 1
+    depth = DEEPEST + 1 if "**" in path else rest.count("/") + 1
     matches = re.compile(import_module("fsspec.utils").glob_translate(path)).match
     return [found for found in _list_files(system, root, depth) if matches(found)]
 
 
 def _list_files(system: Any, folder: str, depth: int) -> Iterator[str]:
     """Yield the files of a folder and of so many levels of folders in all."""
-    waiting, folders = deque([(folder, 1)]), {folder}
-    files: set[str] = set()
-    characters = 0
+    waiting, listing = deque([(folder, 1)]), Listing({folder})
     while waiting:
         place, level = waiting.popleft()
-        for name in sorted({*system.ls(place, detail=False)} - files - folders):
-            characters += len(name)
+        known = listing.files | listing.folders
+        for name in sorted({*system.ls(place, detail=False)} - known):
+            listing.count(name, level)
             if _UPWARDS.search(unquote(name)):
                 continue
             if name.endswith("/") and level < depth:
-                folders.add(name)
+                listing.add_folder(name)
                 waiting.append((name, level + 1))
             elif not name.endswith("/"):
-                files.add(name)
+                listing.add_file(name)
                 yield name
-            if level > _DEEPEST:
-                raise NotARecording(f"its folders are deeper than {_DEEPEST} levels")
-            if len(folders) > _FOLDERS:
-                raise NotARecording(f"it lists more than {_FOLDERS:,} folders")
-            if len(files) > _FILES or characters > _NAMES:
-                raise NotARecording(f"it lists more than {_FILES:,} files")
 
 
 def bounded_response(response: type[Any]) -> type[Any]:
