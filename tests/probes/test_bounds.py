@@ -3,6 +3,7 @@ one in that value alone.
 """
 
 import json
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -208,3 +209,24 @@ def test_a_write_gets_no_id_that_may_name_something() -> None:
     session.record_results(constraints(session))
     assert isinstance(session.driver, ScriptedDriver)
     assert [(one.method, one.target) for one in session.driver.sent] == [("GET", "/rooms/1")]
+
+
+@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("refuses", ["bounds", "nothing"])
+def test_a_learned_description_promises_nothing(learned: bool, refuses: str) -> None:
+    """A refusal of a value at its bound, and the acceptance of one beyond, is a finding where a
+    document says so, and none where its text was made from answers.
+    """
+
+    def script(request: Request) -> Response:
+        value = request.target.partition("=")[2]
+        at_bound = refuses == "bounds" and value in ("1", "50")
+        return answer(400, {"code": "malformed"}) if at_bound else answer(200, {"done": True})
+
+    session = session_of(script)
+    session.description = replace(session.description, learned=learned)
+    found = {clause for clause, at in findings(session, constraints(session)) if at == "GET /pages"}
+    expected = {"document/bounds", "framework/invalid-input"}
+    if refuses == "nothing":
+        expected -= {"document/bounds"}
+    assert found == (set() if learned else expected)

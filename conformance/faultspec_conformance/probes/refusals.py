@@ -230,6 +230,8 @@ def check_invalid_input(
     clause, invalid = "framework/invalid-input", _codes_of_invalid_input(session.taxonomy)
     if answer.status in CHECKED_FIRST:
         return checked_first(clause, answer)
+    if answer.ok and session.description.learned:
+        return not_exercised(clause, f"no document forbids {what}, which the service accepted")
     if answer.ok:
         # A service whose taxonomy has a code for invalid input has to use it.
         level: Level = "error" if invalid else "warning"
