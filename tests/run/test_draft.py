@@ -473,6 +473,17 @@ def test_a_text_of_the_document_writes_no_line_of_its_own() -> None:
     assert "client" not in yaml.safe_load(text)
 
 
+@pytest.mark.parametrize("name", ["rooms:", "@room", "*room", "~", "on", "rooms: x", "room #1"])
+def test_a_path_writes_no_yaml_of_its_own(name: str) -> None:
+    """The name of a resource comes from a path of the document, and is one key of the draft. A path
+    that no URL has is left out.
+    """
+    paths = things({"name": {"type": "string"}})
+    odd = {path.replace("things", name): item for path, item in paths.items()}
+    found = yaml.safe_load(drafted(odd)).get("resources", {})
+    assert found.keys() == (set() if " " in name else {name})
+
+
 def test_an_update_has_a_member() -> None:
     """A PATCH whose members are all optional changes one that may be written."""
     paths = things({"sku": TEXT})

@@ -130,6 +130,11 @@ def read_request_line(context: ReadingContext, text: str, place: Place) -> tuple
     return method, path
 
 
+def is_request_path(path: str) -> bool:
+    """Whether a configuration may have a request with this path."""
+    return _check_request_line(f"GET {path}", "GET", path) is None
+
+
 def _check_request_line(text: str, method: str, path: str) -> tuple[str, str] | None:
     """The fault of a request line, and a hint; None if it has none."""
     written = text.partition(" ")[0]

@@ -13,6 +13,7 @@ from faultspec.language.spelling import snake
 from faultspec.openapi.resources import DocumentedResource, resources
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec.runtime.shape import slot_places
+from faultspec_conformance.config.requests import is_request_path
 from faultspec_conformance.run.draft_unique import (
     UniqueCandidate,
     find_unique,
@@ -39,7 +40,7 @@ _RESOURCES = 12
 
 def select_resources(description: Description) -> tuple[DocumentedResource, ...]:
     """The resources of the draft, those first that others refer to."""
-    known = [found for found in resources(description) if found.create is not None][:_RESOURCES]
+    known = [found for found in resources(description) if _has_paths(found)][:_RESOURCES]
     ordered: list[DocumentedResource] = []
     while known:
         # In a circle of references the document's order decides.
@@ -50,6 +51,13 @@ def select_resources(description: Description) -> tuple[DocumentedResource, ...]
         known.remove(first)
         ordered.append(first)
     return tuple(ordered)
+
+
+def _has_paths(found: DocumentedResource) -> bool:
+    """Whether it can be created, and each path of it can stand in the draft."""
+    operations = (found.create, found.read, found.update, found.delete)
+    paths = [each.template for each in operations if each is not None]
+    return found.create is not None and all(map(is_request_path, paths))
 
 
 def _refers(description: Description, one: DocumentedResource, other: DocumentedResource) -> bool:
@@ -83,7 +91,7 @@ def draft_resources(description: Description, taxonomy: Taxonomy) -> Iterator[st
         return
     yield "resources:"
     for resource in found:
-        yield f"  {resource.name}:"
+        yield f"  {quote_scalar(resource.name)}:"
         yield from _resource(description, taxonomy, resource)
 
 
@@ -371,10 +379,13 @@ def draft_audit(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
         return
 
 
+#: Texts that some version of YAML reads as another value.
+_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+
+
 def quote_scalar(text: str) -> str:
     """The text as YAML, in quotes if it needs them."""
-    return (
-        text
-        if re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text)
-        else json.dumps(text, ensure_ascii=False)
-    )
+    is_plain = re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text)
+    if is_plain and text.lower() not in _WORDS:
+        return text
+    return json.dumps(text, ensure_ascii=False)
