@@ -21,6 +21,7 @@ OPENERS = {
     "compiler/faultspec/language/record_examples.py": "a file of the package",
     "compiler/faultspec/evolution/examples.py": "a file of the package",
     "compiler/faultspec/cli/__init__.py": "the null device",
+    "conformance/faultspec_conformance/observed/formats/store_folders.py": "the null device",
     "compiler/faultspec/cli/descendants.py": "the system's list of processes",
     "compiler/faultspec/cli/files.py": "files of the package",
     "compiler/faultspec/cli/protos.py": "what protoc writes, in a folder of its own",

@@ -20,9 +20,9 @@ CALLS = frozenset(
     {
         *("call", "try_call", "ask", "call_together", "notify", "batch", "send_raw", "resource"),
         *("stranger", "operation", "identity", "canary", "requested_wait", "is_from_server"),
-        *("claims_errors", "waits", "throttled_error", "make_values", "with_new_key"),
+        *("claims_errors", "waits", "throttled_error", "make_values", "repeat"),
         *("inbound", "new_id", "tools", "samples", "output_text"),
-        "key_rule",
+        *("key_rule", "with_new_key"),
         # They wait, or start a new session of the protocol, as a request does.
         *("linger", "reset", "wait", "restart", "open_session", "read_sinks"),
         *("take_step", "post_step", "post_call", "collect_step"),

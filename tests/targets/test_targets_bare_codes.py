@@ -251,6 +251,25 @@ def test_an_unknown_route_is_the_fallback_that_lists_its_status(compiled: Any) -
         assert (response.status, json.loads(response.body)["code"]) == (status, code)
 
 
+def test_the_fallback_keeps_a_status_that_it_lists(compiled: Any) -> None:
+    """Where the code of a status needs details, the fallback answers under that status if it may
+    have it, and under its own if not, in every language.
+    """
+    text = LISTED.replace("message: $message}", "message: $message, details?: $details}")
+    text = text.replace("no_slot:", "not_found:").replace(
+        "404, r", "404, details: {id: {type: string}}, r"
+    )
+    taxonomy, _ = compiled(text.replace("name: listed", "name: kept"), "kept")
+    asgi = importlib.import_module("kept_errors.asgi")
+    files = render(taxonomy, [SHIPPED["go"]], "t.yaml")
+    rows = json.loads(next(text for path, text in files.items() if path.endswith(".json")))["bare"]
+    for status, under in ((404, 404), (409, 409), (413, 413)):
+        response = served(asgi.ErrorBoundary(bare(status, []))).response
+        assert (response.status, json.loads(response.body)["code"]) == (under, "refused")
+        (row,) = (row for row in rows if row["on"][0] <= status <= row["on"][1])
+        assert (row["code"], row["status"] or status) == ("refused", under)
+
+
 def test_a_documented_status_has_the_code_that_the_framework_answers(compiled: Any) -> None:
     """The responses of an operation that may answer 404 list the fallback that a path with an
     encoded slash gets, beside the operation's own code; other statuses have their own alone.

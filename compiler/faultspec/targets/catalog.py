@@ -328,9 +328,10 @@ def _bare_answer(status: int, taxonomy: Taxonomy) -> _BareAnswer | None:
     for name in others:
         code = _distinct(taxonomy).get(name or "")
         if code is not None and code.http.default is not None:
-            under = code.http.default
-            if _answers(code.name, under, taxonomy):
-                return _BareAnswer(code.name, under)
+            listed = [status] if status in code.http.allowed_statuses() else []
+            for under in (*listed, code.http.default):
+                if _answers(code.name, under, taxonomy):
+                    return _BareAnswer(code.name, under)
     able = (name for name in _claims(status, taxonomy) if _answers(name, status, taxonomy))
     return next((_BareAnswer(name, status) for name in able), None)
 

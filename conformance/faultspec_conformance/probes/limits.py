@@ -17,7 +17,7 @@ from faultspec_conformance.probes.operations import (
 )
 from faultspec_conformance.probes.refusals import (
     CHECKED_FIRST,
-    ask_again,
+    ask_after_failure,
     broken_form,
     check_invalid_input,
     check_refusal,
@@ -220,7 +220,7 @@ def _search(
     searched = "a string that occurs nowhere"
     spec = RequestSpec("GET", operation.template, query=query, trigger=searched)
     first = session.call(spec)
-    answer = ask_again(session, first) if is_transient(session, first) else first
+    answer = ask_after_failure(session, first) if is_transient(session, first) else first
     if isinstance(answer, NoAnswer):
         yield not_exercised(_INVALID, answer.reason)
     elif answer.status >= 500:

@@ -60,7 +60,7 @@ def check_refusal(session: HttpSession, clause: str, answer: Observation, what: 
     """
     if not is_transient(session, answer):
         return _check_answer(clause, answer, what)
-    again = ask_again(session, answer)
+    again = ask_after_failure(session, answer)
     if isinstance(again, NoAnswer):
         return not_exercised(clause, f"the service answered {answer} to {what}: {again.reason}")
     if again.status < 400:
@@ -77,7 +77,7 @@ def is_transient(session: HttpSession, answer: Observation) -> bool:
     return answer.status >= 500 and code is not None and code.retriable.may_be_retried
 
 
-def ask_again(session: HttpSession, answer: Observation) -> Observation | NoAnswer:
+def ask_after_failure(session: HttpSession, answer: Observation) -> Observation | NoAnswer:
     """Send the request of an answer once more, after the wait that the answer asks for."""
     wait = session.requested_wait(answer)
     try:

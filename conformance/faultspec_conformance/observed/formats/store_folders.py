@@ -25,11 +25,11 @@ _MEMORY = 512 * 1024**2
 _PATIENCE = 300
 
 Find = Callable[[str], list[str] | None]
-"""What an address names, found by `list_store_files`. It raises OSError and NotARecording."""
+"""Finds the files of an address by `list_store_files`. It raises OSError and NotARecording."""
 
 
 def find_apart(find: Find, path: str) -> list[str] | None:
-    """What the function of a module finds, in a process whose memory and time are bounded. Raises
+    """The result of a function of a module, in a process whose memory and time are bounded. Raises
     what it raises, and NotARecording beyond these bounds.
     """
     context = get_context("spawn")

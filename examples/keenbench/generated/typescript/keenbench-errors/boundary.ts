@@ -303,9 +303,12 @@ export class Boundary {
       INTERNAL,
     ];
     for (const code of others) {
-      const under = code === null ? null : FACTS[code].status;
-      if (code !== null && under && this.#isAnswerable(code, under, given)) {
-        return { code, status: under };
+      if (code === null) continue;
+      const listed = codesFor(status).includes(code) ? [status] : [];
+      for (const under of [...listed, FACTS[code].status]) {
+        if (under && this.#isAnswerable(code, under, given)) {
+          return { code, status: under };
+        }
       }
     }
     // Without any of these, an answer by its status alone is still better than none.

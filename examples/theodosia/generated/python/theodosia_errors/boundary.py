@@ -283,9 +283,10 @@ def for_status(
 
     The code of a status is ``status_code``. It fits if it needs no details, and no
     other headers. If it does not fit, or several codes claim the status, the log has a
-    warning, once for each status. The answer is then, under its own status, the first
-    that fits of the declared fallback, the codes of 400 or 500, and the internal error;
-    without any of these, the first code of the status that fits.
+    warning, once for each status. The answer is then the first that fits of the
+    declared fallback, the codes of 400 or 500, and the internal error, under the status
+    if the code may have it, else under its own; without any of these, the first code of
+    the status that fits.
     """
     found = _chosen(status, given, envelope, supplied)
     if found is None:
@@ -328,9 +329,12 @@ def _chosen(
     fallbacks = [code for on, code in FALLBACKS if status in on]
     whole = status - status % 100
     for other in (*fallbacks, status_code(whole), *codes_for(whole), INTERNAL):
-        under = None if other is None else FACTS[other].status
-        if other is not None and under and _answerable(other, under, known, envelope):
-            return other, under
+        if other is None:
+            continue
+        listed = (status,) if other in codes_for(status) else ()
+        for under in (*listed, FACTS[other].status):
+            if under and _answerable(other, under, known, envelope):
+                return other, under
     # Without any of these, an answer by its status alone is still better than none.
     able = (
         code for code in codes_for(status) if _answerable(code, status, known, envelope)
