@@ -156,7 +156,7 @@ def test_a_report_starts_no_configuration_by_itself(
 def test_a_report_of_a_url_sends_no_header_elsewhere(
     report: Path, tmp_path: Path, base: str
 ) -> None:
-    """Without a configuration only this machine is asked, at a port that there is; another address
+    """Without a configuration only this machine is asked, at a port that exists; another address
     needs `--base`.
     """
     data = json.loads(report.read_text())

@@ -1,4 +1,4 @@
-"""Laws of surfaces that are declared by their routes: what a status says is said by each of them."""
+"""Laws of surfaces that are declared by their routes: each of them has the meaning of a status."""
 
 import json
 

@@ -161,7 +161,7 @@ def test_a_member_that_the_document_marks_is_found() -> None:
     assert ("writes/server-owned", "error", "/id") in findings_of(outcomes)
 
 
-def test_the_state_of_a_new_resource_is_no_value_of_the_caller() -> None:
+def test_the_state_of_a_new_resource_is_not_a_value_of_the_caller() -> None:
     """A creation that sends the state which every new resource has is not blamed, though the state
     of the first one is another by now. Where there is a third one, that is sent.
     """

@@ -374,8 +374,8 @@ KEY = "${AWS_SECRET_ACCESS_KEY}"
         {"type": "object", "required": [KEY], "properties": {KEY: TEXT}},
     ],
 )
-def test_a_text_of_the_document_is_no_variable(member: dict[str, object]) -> None:
-    """Whoever writes the document does not choose what of the environment its service gets: in an
+def test_a_text_of_the_document_is_not_a_variable(member: dict[str, object]) -> None:
+    """The author of the document does not choose what of the environment its service gets: in an
     example, a choice, the name of a member, a parameter or a path.
     """
     paths = things({"name": TEXT, "extra": member})

@@ -72,14 +72,14 @@ def text_to_python(text: str) -> str:
     return re.sub(r"\\x\{([0-9a-f]+)\}", lambda found: f"\\U{int(found[1], 16):08x}", text)
 
 
-def escape_text(text: str, syntax: Syntax) -> str:
+def escape_pattern(text: str, syntax: Syntax) -> str:
     """An expression of exactly a text."""
     return "".join(_character(ord(each), syntax) for each in text)
 
 
 def any_of(texts: Iterable[str], syntax: Syntax) -> str:
     """An expression of one of the texts."""
-    return f"(?:{'|'.join(escape_text(text, syntax) for text in texts)})"
+    return f"(?:{'|'.join(escape_pattern(text, syntax) for text in texts)})"
 
 
 @lru_cache(maxsize=4096)  # every pattern of leaks, for each record of a taxonomy

@@ -10,7 +10,7 @@ _BEGINNING, _HARMLESS = "${", "$ {"
 
 def without_placeholders(description: Description) -> Description:
     """The description without texts such as `${AWS_SECRET_ACCESS_KEY}`, which a run would fill in
-    and send to the service: whoever writes the document must not choose what it gets.
+    and send to the service: the author of the document must not choose what it gets.
     """
     if not _has_placeholder(description.document):
         return description
