@@ -536,11 +536,30 @@ class _Comparison:
         if answer.code in self.rule.never and not self.above and self._may_call(operation):
             message = f"the service answered {answer} to {subject}; expected {self.rule.answer}"
             return failed(_CLAUSE, message, answer, variant="code")
+        if self._is_of_no_route(answer):
+            message = (
+                f"the service answered {answer} to {subject}, as to an unknown route, and never "
+                f"{self.rule.answer}, the code of a missing resource"
+            )
+            return failed(_CLAUSE, message, answer, variant="route")
         if answer.status == 403 and answer.code != self.rule.answer:
             who = self.stranger.name
             reason = f"the service answers {answer} to {who} whether the resource exists or not"
             return not_exercised(_CLAUSE, reason)
         return passed(_CLAUSE)
+
+    def _is_of_no_route(self, answer: Observation) -> bool:
+        """Whether a missing resource is answered like an unknown route, and in no answer of the run
+        by the code that the taxonomy has for it.
+        """
+        seen = self.session.knowledge.exchanges
+        routes = {one.code for one in seen if one.exchange.operation is None and one.status == 404}
+        return (
+            answer.status == 404
+            and answer.code is not None
+            and answer.code in routes
+            and all(one.code != self.rule.answer for one in seen)
+        )
 
     def _may_call(self, operation: ServiceOperation) -> bool:
         """Whether the stranger may call an operation on items of its own: a write is tried."""
