@@ -48,7 +48,67 @@ BODIES = [
 ]
 
 
-@pytest.mark.parametrize("body", BODIES)
+ELEMENTS = [
+    f"<r><password>\n<![CDATA[{SECRET}]]>\n</password></r>",
+    f"<password><!-- of bob -->{SECRET}</password>",
+    f"<r><Password>\n  {SECRET}\n</Password></r>",
+    f"<r><password><value>{SECRET}</value></password></r>",
+    f"<r><credentials><user>bob</user><x>{SECRET}</x></credentials></r>",
+    f"<r><entry><key>password</key><value>{SECRET}</value></entry></r>",
+    f"<dict><key>user</key><string>bob</string><key>password</key><string>{SECRET}</string></dict>",
+    f'<field name="password"><value>{SECRET}</value></field>',
+    f'<a:password xmlns:a="urn:{"x" * 300}" b="c">{SECRET}</a:password>',
+    f'<password value="{SECRET}"/>',
+    f"<input type=hidden name=csrf_token value={SECRET}>",
+    f'<input type="password" name="pw" value="{SECRET}">',
+    f'<meta name="csrf-token" content="{SECRET}">',
+    f"<r><user>bob</user><token>{SECRET}",
+]
+
+FORMS = [
+    f"a={'x y' * 2000}&password={SECRET}&z=1",
+    PART.format(name='name="password"').replace(SECRET, f"first line\r\n{SECRET}"),
+    PART.format(name='name="password"').replace(SECRET, f"first line\r\n--\r\n{SECRET}"),
+    PART.format(name='name="a"').replace("--b--", "") + PART.format(name='name="password"'),
+]
+
+LINES = [
+    f"password:   '{SECRET}'  # of bob\n",
+    *(f"user: bob\npassword: {mark}\n  {SECRET}\nx: y\n" for mark in ("|", ">", "|-", ">2+")),
+    f"users:\n  - password: |\n      first line\n\n      {SECRET}\n    name: bob\n",
+    f"user,password,age\nbob,{SECRET},7\n",
+    f'user;"password"\nbob;"{SECRET}"\n',
+]
+
+FRAGMENTS = [
+    f'event: x\ndata: {{"password":\ndata: {{"new": "{SECRET}"}}}}\n\n',
+    *(
+        f"{prefix}{body}"
+        for prefix in ("while(1);", ")]}}',\n", "2026-11-30 [main] got ", "cb(")
+        for body in (
+            f'{{"password": {{"new": "{SECRET}"}}}}',
+            f'{{"tokens": ["{SECRET}"]}}',
+            f'[{{"name": "password", "value": "{SECRET}"}}]',
+        )
+    ),
+    *(
+        f"{body}{rest}"
+        for body in (
+            f'{{"password": {{"current": "{SECRET}"',
+            f'{{"passwords": ["{SECRET}"',
+            f'{{"x": [{{"name": "password", "value": "{SECRET}"',
+            f'[{{"name": "password", "value": "{SECRET}"}}, {{"b": 1',
+        )
+        for rest in ("", ",", ', "a', ', "a\\u00', ", ", ", 12", ", nul", "…", ' , "b c')
+    ),
+    f'{{"password": {{"a": "b", "new": "{SECRET}',
+    f'{{"password": {{"new": "{SECRET}", "a": {{"b": [1, {{"c":',
+    json.dumps({"log": f'{{"password": {{"new": "{SECRET}", "a":'}),
+    f'{{"log": "body={{\\"password\\": {{\\"new\\": \\"{SECRET}\\"}}}} end", "a',
+]
+
+
+@pytest.mark.parametrize("body", [*BODIES, *ELEMENTS, *FORMS, *LINES, *FRAGMENTS])
 def test_a_named_secret_is_masked_in_the_body_and_in_its_echo(body: str) -> None:
     """Neither the request nor the answer that repeats its secret shows it."""
     echo = json.dumps({"message": f"no such {SECRET} here"}).encode()
@@ -56,6 +116,29 @@ def test_a_named_secret_is_masked_in_the_body_and_in_its_echo(body: str) -> None
     assert SECRET not in repr(mask_recorded([seen]).exchange(seen))
     other = Exchange(Request("POST", "/a"), Response(400, (), body.encode()))
     assert SECRET not in repr(mask_recorded([other]).exchange(other))
+
+
+#: Of a token with many groups, and of an assertion of SAML.
+LONG = "kJ9" * 4000 + SECRET
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<r><token>{LONG}</token></r>",
+        f"<input name=token value={LONG}>",
+        f"token={LONG}&a=b",
+        PART.format(name='name="token"').replace(SECRET, LONG),
+        f"user: bob\ntoken: {LONG}\nx: y\n",
+        f'{{"a": 1, "token": "{LONG}',
+        json.dumps({"log": f'request {{"token": "{LONG}"}} failed'}),
+    ],
+    ids=range(7),
+)
+def test_a_named_secret_is_masked_however_long_it_is(body: str) -> None:
+    """To its last character."""
+    seen = Exchange(Request("POST", "/a"), Response(400, (), body.encode()))
+    assert "kJ9" not in repr(mask_recorded([seen]).exchange(seen))
 
 
 @pytest.mark.parametrize("name", ["user[password]", "user%5Bpassword%5D", "user.password"])
@@ -80,6 +163,29 @@ def test_a_named_secret_is_masked_in_the_query(name: str) -> None:
 def test_what_only_speaks_of_secrets_is_shown(body: object) -> None:
     """Words, short numbers, times and sentences beside or below a secret name stay readable."""
     assert not {*find_named_secrets(json.dumps(body))}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<r><token><type>bearer</type><expires>3600</expires></token></r>",
+        "<errors><error><field>password</field><message>must have 8 letters</message></error></errors>",
+        "<html><body><h1>Wrong password</h1><p>Ask for a new one-2-day token<br>or wait 7x9 s</body>",
+        '<input type="password" class="wide-4 box-7" name="password" placeholder="Your word-2"/>',
+        "java.lang.IllegalStateException: Map<Token> of users-1\n\tat a.B(C.java:7)\n",
+        "password: string\ntoken:\n  kind: access-1\ndescription: |\n  a new password-7\n",
+        "The form lacks a password, token\nor name-7, too\n",
+        "user,age\nann-7,password-7\n",
+        'while(1);{"errors": {"password": {"message": "must have 8 letters"}}}',
+        '{"token": {"type": "bearer", "expires_in": 3600, "scope": "read',
+        'Cannot parse {"a": b-7} of [token-7], {password-7}',
+        PART.format(name='name="title"').replace(SECRET, "password-7\r\ntoken-7"),
+        "GET /a?page_size=7&sort=name-7",
+    ],
+)
+def test_texts_that_only_speak_of_secrets_are_shown(body: str) -> None:
+    """In every notation: what is neither the value of a secret name nor below one stays."""
+    assert not {*find_named_secrets(body)}
 
 
 #: Beginnings of all that is read.
@@ -118,3 +224,33 @@ def test_hostile_bodies_are_read_in_linear_time(sign: str) -> None:
     began = time.thread_time()
     assert sum(1 for _ in find_named_secrets(sign * (256 * 1024 // len(sign)))) >= 0
     assert time.thread_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        "<a>",
+        '<a b="c" ',
+        "<a></b>",
+        "<token>x",
+        '{"a":1}',
+        '[{"a":1,',
+        "password: |\n  ",
+        "a,password\n",
+        'form-data; name="token"\r\n\r\nx\r\n--b\r\n',
+        "token=1\n",
+    ],
+)
+def test_the_time_grows_with_the_text(sign: str) -> None:
+    """Four times the text costs about four times as much, and not sixteen."""
+    short, long = (
+        min(_seconds_for(sign * (size // len(sign))) for _ in range(2))
+        for size in (16 * 1024, 64 * 1024)
+    )
+    assert long < 10 * max(short, 0.005)
+
+
+def _seconds_for(text: str) -> float:
+    began = time.thread_time()
+    assert sum(1 for _ in find_named_secrets(text)) >= 0
+    return time.thread_time() - began

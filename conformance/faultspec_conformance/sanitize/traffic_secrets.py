@@ -22,7 +22,8 @@ from faultspec_conformance.sanitize.masking import (
     build_masking,
     sensitive_values,
 )
-from faultspec_conformance.session.named_secrets import find_named_parameters, find_named_secrets
+from faultspec_conformance.session.named_fields import find_named_parameters
+from faultspec_conformance.session.named_secrets import find_named_secrets
 from faultspec_conformance.session.observation import leaves
 
 #: Detectors whose findings are masked. What the others find is what the report is about.

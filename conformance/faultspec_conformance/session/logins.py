@@ -13,9 +13,10 @@ from urllib.parse import quote
 from faultspec.exchange.model import Request
 from faultspec_conformance.config import Identity, Login, query_of
 from faultspec_conformance.config.context import SAVED_NAME
-from faultspec_conformance.session.named_secrets import find_named_secrets, is_ordinary
+from faultspec_conformance.session.named_secrets import find_named_secrets
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.saved import saved_values
+from faultspec_conformance.session.secret_names import is_ordinary
 
 #: Logins of one identity in a run, after the first. A service that ends sessions more often is not
 #: judged further as this identity.
