@@ -118,6 +118,41 @@ def test_a_named_secret_is_masked_in_the_body_and_in_its_echo(body: str) -> None
     assert SECRET not in repr(mask_recorded([other]).exchange(other))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("X-Auth", SECRET),
+        ("X-Session", SECRET),
+        ("X-CSRF", SECRET),
+        ("X-User-JWT", f"Bearer {SECRET}"),
+        ("Sec-WebSocket-Protocol", f"bearer, {SECRET}"),
+        ("Sec-WebSocket-Protocol", f"v12.stomp, access_token, {SECRET}"),
+        ("Sec-WebSocket-Protocol", f"base64url.bearer.authorization.k8s.io.{SECRET * 2}"),
+    ],
+)
+def test_a_named_secret_is_masked_in_headers(name: str, value: str) -> None:
+    """Of requests and answers, and wherever else it stands."""
+    seen = Exchange(
+        Request("GET", "/a", ((name, value),)), Response(400, ((name, value),), value.encode())
+    )
+    assert SECRET not in repr(mask_recorded([seen]).exchange(seen))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("X-Auth", "basic"),
+        ("X-Session", "3600"),
+        ("X-Authors", "ann-7 bob-8"),
+        ("Sec-WebSocket-Protocol", "v12.stomp, graphql-transport-ws, mqtt, v4.channel.k8s.io"),
+    ],
+)
+def test_headers_without_a_secret_are_shown(name: str, value: str) -> None:
+    """Words, numbers and the names of protocols stay readable."""
+    seen = Exchange(Request("GET", "/a", ((name, value),)), Response(400))
+    assert value in repr(mask_recorded([seen]).exchange(seen))
+
+
 #: Of a token with many groups, and of an assertion of SAML.
 LONG = "kJ9" * 4000 + SECRET
 

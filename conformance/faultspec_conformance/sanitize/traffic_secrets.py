@@ -1,6 +1,7 @@
 """Masking of unknown secrets in traffic: values that look like a secret, or whose name says so."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -25,6 +26,7 @@ from faultspec_conformance.sanitize.masking import (
 from faultspec_conformance.session.named_fields import find_named_parameters
 from faultspec_conformance.session.named_secrets import find_named_secrets
 from faultspec_conformance.session.observation import leaves
+from faultspec_conformance.session.secret_names import is_readable
 
 #: Detectors whose findings are masked. What the others find is what the report is about.
 _KINDS = ("secret", "connection-string", "email", "personal-data")
@@ -37,6 +39,15 @@ _MOST = 200
 
 #: Seconds for the messages of one finding, without a limit for all.
 _SECONDS = 1.5
+
+#: Last words in the names of headers with a secret, unless the value is a word or a number.
+_HEADER_WORDS = frozenset({"auth", "authentication", "session", "sid", "csrf", "xsrf", "jwt"})
+
+#: The header in which browsers send the secret of a WebSocket, beside names of protocols.
+_PROTOCOLS = "sec-websocket-protocol"
+
+#: The name of a protocol, such as `v12.stomp`.
+_PROTOCOL = re.compile(r"[A-Za-z]{1,16}\d{0,3}(?:[._-][A-Za-z]{0,16}\d{0,3}[a-z]?){0,6}")
 
 
 def mask_recorded(
@@ -118,8 +129,10 @@ def _message_secrets(
     headers: Headers, body: bytes, effort: Effort, sensitive: SensitivePlaces
 ) -> Iterator[str]:
     for name, value in headers[:FIELDS]:
-        if name.lower() in CREDENTIALS or SECRET_NAME.search(name):
+        if _holds_secret(name, value):
             yield from _credential_parts(value)
+        elif name.lower() == _PROTOCOLS:
+            yield from _protocol_secrets(value)
         elif name.lower().startswith("set-cookie"):
             yield value.partition(";")[0].partition("=")[2]
         yield from _detect(value)
@@ -135,6 +148,23 @@ def _message_secrets(
         members = json.loads(text)
         if not is_too_deep(body, members):
             yield from _detect_members(members, effort)
+
+
+def _holds_secret(name: str, value: str) -> bool:
+    """Whether the value of a header is a credential or another secret, by its name."""
+    if name.lower() in CREDENTIALS or SECRET_NAME.search(name):
+        return True
+    return name.lower().rpartition("-")[2] in _HEADER_WORDS and not is_readable(value)
+
+
+def _protocol_secrets(value: str) -> Iterator[str]:
+    """The items behind the name of a scheme or a secret, and those that name no protocol."""
+    before = ""
+    for item in map(str.strip, value.split(",")):
+        named = before.lower() == "bearer" or SECRET_NAME.search(before)
+        if named or not _PROTOCOL.fullmatch(item):
+            yield item
+        before = item
 
 
 def _credential_parts(credential: str) -> Iterator[str]:
