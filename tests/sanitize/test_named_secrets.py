@@ -67,6 +67,7 @@ ELEMENTS = [
 
 FORMS = [
     f"a={'x y' * 2000}&password={SECRET}&z=1",
+    f'"GET /a?b=1&token={SECRET} HTTP/1.1" 400',
     PART.format(name='name="password"').replace(SECRET, f"first line\r\n{SECRET}"),
     PART.format(name='name="password"').replace(SECRET, f"first line\r\n--\r\n{SECRET}"),
     PART.format(name='name="a"').replace("--b--", "") + PART.format(name='name="password"'),
@@ -76,7 +77,9 @@ LINES = [
     f"password:   '{SECRET}'  # of bob\n",
     *(f"user: bob\npassword: {mark}\n  {SECRET}\nx: y\n" for mark in ("|", ">", "|-", ">2+")),
     f"users:\n  - password: |\n      first line\n\n      {SECRET}\n    name: bob\n",
+    json.dumps({"log": f"user: bob\npassword: |\n  {SECRET}\n"}),
     f"user,password,age\nbob,{SECRET},7\n",
+    f"\ufeffuser,password\r\nbob,{SECRET}\r\n",
     f'user;"password"\nbob;"{SECRET}"\n',
 ]
 

@@ -15,6 +15,9 @@ from faultspec_conformance.session.secret_names import (
 #: A parameter of a form, up to the end of its line.
 _PARAMETER = re.compile(r"(?:^|&)(?P<pair>[^\s&=]{1,1000}=[^&\r\n]++)", re.MULTILINE)
 
+#: What may end a value that is not a form's alone.
+_ENDS = re.compile(r"[\s\"]")
+
 #: The head of a field of a form with files (RFC 7578, 4.2), and the name in it.
 _HEAD = re.compile(r"form-data;(?P<more>[^\r\n]{1,400}+)\r?\n(?:[^\r\n]{1,200}\r?\n){0,3}\r?\n")
 _NAME = re.compile(r"""\bname=(?:"(?P<quoted>[^"]{1,200})"|(?P<plain>[^"\s;]{1,200}))""")
@@ -31,9 +34,15 @@ def find_named_parameters(query: str, hides: Hides = hide_nothing) -> Iterator[s
 
 
 def find_form_secrets(text: str, hides: Hides) -> Iterator[str]:
-    """Yield the values of secret parameters in the lines of a text."""
+    """Yield the values of secret parameters in the lines of a text: each up to the end of its line,
+    and up to a blank or a quote, where the line of a log goes on.
+    """
     for match in _PARAMETER.finditer(text):
-        yield from find_named_parameters(match["pair"], hides)
+        for value in find_named_parameters(match["pair"], hides):
+            yield value
+            shown = _ENDS.split(value, maxsplit=1)[0]
+            if shown != value and not is_ordinary(shown):
+                yield shown
 
 
 def find_field_secrets(text: str, hides: Hides) -> Iterator[str]:

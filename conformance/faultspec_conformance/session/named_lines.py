@@ -30,7 +30,7 @@ _BLOCK = re.compile(
 
 #: The first line of a table: names alone.
 _COLUMNS = re.compile(
-    r"\s*+(?P<line>[\"\w.-]{1,100}(?:(?P<mark>[,;\t])[\"\w.-]{1,100}){1,400})\r?\n"
+    r"[\s\ufeff]*+(?P<line>[\"\w.-]{1,100}(?:(?P<mark>[,;\t])[\"\w.-]{1,100}){1,400})\r?\n"
 )
 
 

@@ -33,8 +33,8 @@ _DATA = re.compile(r"^data: ?", re.MULTILINE)
 #: Texts inside texts that are read: the log of a gateway holds a message that holds a body.
 _DEEPEST_TEXT = 4
 
-#: What a text that holds another one begins or continues with.
-_HOLDS = re.compile(r"[{\[=<]")
+#: What a text that holds another one begins or continues with; several lines may be YAML.
+_HOLDS = re.compile(r"[{\[=<\n]")
 
 
 def find_named_secrets(text: str, hides: Hides = hide_nothing) -> Iterator[str]:
