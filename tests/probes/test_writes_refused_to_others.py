@@ -39,7 +39,7 @@ STATUSES = {"south": 404, "east": 403, "west": 401}
 
 
 class House:
-    """Rooms of one tenant. Whoever is not of it is refused, and makes what ``sins`` names."""
+    """Rooms of one tenant. A caller of another is refused, and makes what ``sins`` names."""
 
     def __init__(self, *sins: str) -> None:
         self.sins, self.numbers = sins, count(1)

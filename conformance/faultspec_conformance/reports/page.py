@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from faultspec.diagnostics.formats.escaping import escape_text
+from faultspec.diagnostics.formats.escaping import escape_hidden
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
 from faultspec_conformance.reports.chart import HEIGHT, charts
@@ -96,7 +96,7 @@ class CoverageRow(NamedTuple):
 def _make_visible(value: object) -> object:
     """A text of a service without hidden characters, and without those that turn its direction."""
     # Markup, which is a text too, is the work of this module.
-    return escape_text(value) if type(value) is str else value
+    return escape_hidden(value) if type(value) is str else value
 
 
 def html(report: Report) -> str:

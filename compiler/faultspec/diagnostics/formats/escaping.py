@@ -24,7 +24,7 @@ def escape_line(text: str) -> str:
     return re.sub(UNSAFE, _escape, text)
 
 
-def escape_text(text: str) -> str:
+def escape_hidden(text: str) -> str:
     """`text` with its lines and tabs; other unsafe characters become escapes such as `\\x1b`."""
     return re.sub(rf"(?![\n\t]){UNSAFE}", _escape, text)
 
