@@ -188,7 +188,7 @@ def refused_writes(session: HttpSession) -> Iterator[ProbeResult]:
     """Compare what refused writes left behind with what was there before."""
     review = _review_exchanges(session)
     yield from _check(session, review)
-    foreign = _refused_to_others(session, review)
+    foreign = _find_refused_to_others(session, review)
     for kind in session.kinds:
         if kind.name in foreign:
             yield from attempt(_send_one_by_one(session, kind, foreign[kind.name]), _CLAUSE)
@@ -752,7 +752,9 @@ def _stays(session: HttpSession, resource: CreatedResource, now: Observation) ->
     return not differing_pointers(now.json, _read_resource(session, resource).json)
 
 
-def _refused_to_others(session: HttpSession, review: _Review) -> dict[str, list[_RefusedWrite]]:
+def _find_refused_to_others(
+    session: HttpSession, review: _Review
+) -> dict[str, list[_RefusedWrite]]:
     """Return the changes that another tenant was refused, by the names of kinds: one write of each
     operation. One may have undone on the same item what another had done.
     """
