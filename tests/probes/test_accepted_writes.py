@@ -183,6 +183,8 @@ class Garage:
         if "others-too" in self.habits:
             self.gone |= self.cars
             self.cars.clear()
+        if "oldest-too" in self.habits:
+            self.cars.pop(next(iter(self.cars)))
         self.gone |= {name: self.cars.pop(name)} if name in self.cars else {}
         if "deletion-late" in self.habits:
             self.later[name] = 1
@@ -279,6 +281,22 @@ def test_what_was_not_done_yet_decides_nothing(habit: str, clause: str) -> None:
     found, _ = judge(Garage(habit))
     assert {kind for one, kind, _ in found if one == clause} == {"not_exercised"}
     assert not [one for one in found if one[1] == "failed"]
+
+
+@pytest.mark.parametrize("habits", [(), ("oldest-too",)])
+def test_another_car_is_missed_also_where_the_first_is_gone(habits: tuple[str, ...]) -> None:
+    """The first car of the run was deleted before. The list has others, which must stay."""
+    script = Garage(*habits)
+    for _ in range(3):
+        script.make({"plate": "OLD"})
+    session = http_session(script, TAXONOMY, ServiceConfig(limits=Limits(writes=True)), DOCUMENT)
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    script.cars.pop(str(session.knowledge.created["car"].id))
+    session.record_results(accepted_writes.accepted_writes(session))
+    found = [one.finding for one in session.observations.outcomes if one.finding is not None]
+    assert [one.clause for one in found] == ["writes/deleted"] * len(habits)
+    assert all("removed another one" in one.message for one in found)
 
 
 def test_the_declared_time_to_settle_is_waited() -> None:

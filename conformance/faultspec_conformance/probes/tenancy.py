@@ -549,17 +549,17 @@ class _Comparison:
         return passed(_CLAUSE)
 
     def _is_of_no_route(self, answer: Observation) -> bool:
-        """Whether a missing resource is answered like an unknown route, and in no answer of the run
-        by the code that the taxonomy has for it.
+        """Whether a missing resource is answered like an unknown route, and never by the code that
+        the taxonomy has for it.
         """
-        seen = self.session.knowledge.exchanges
-        routes = {one.code for one in seen if one.exchange.operation is None and one.status == 404}
-        return (
-            answer.status == 404
-            and answer.code is not None
-            and answer.code in routes
-            and all(one.code != self.rule.answer for one in seen)
-        )
+        session, wanted = self.session, self.rule.answer
+        if answer.status != 404 or answer.code in (None, wanted):
+            return False
+        if any(seen.code == wanted for seen in session.knowledge.exchanges):
+            return False
+        path = f"{session.description.base}/{session.tokens.hex(8)}"
+        unknown = session.call(RequestSpec("GET", path, identity=self.stranger))
+        return (unknown.status, unknown.code) == (404, answer.code)
 
     def _may_call(self, operation: ServiceOperation) -> bool:
         """Whether the stranger may call an operation on items of its own: a write is tried."""
