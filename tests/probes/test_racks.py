@@ -121,7 +121,7 @@ def session_of(sin: str = "") -> HttpSession:
 
 
 def outcomes(session: HttpSession, clause: str) -> list[Outcome]:
-    """What the run found about a clause."""
+    """The outcomes of a clause."""
     return [one for one in session.observations.outcomes if one.clause == clause]
 
 
