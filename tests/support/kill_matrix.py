@@ -596,6 +596,7 @@ KILLS: Mapping[str, Kill] = {
     "search-across-tenants": caught("tenancy/concealed"),
     "delete-looked-up-long-before": caught("provoke/parallel"),
     "stale-delete-deletes": caught("preconditions/stale"),
+    "retry-after-milliseconds": caught("retry/limit"),
     "limit-of-the-example": caught("retry/limit"),
     "limit-understated": caught("retry/limit"),
     "window-of-an-hour": caught("retry/limit"),
