@@ -7,8 +7,9 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +17,13 @@ import click
 from faultspec.cli.bounded_lines import BoundedLines
 from faultspec.cli.explanations import Explanations, code_address, load_explanations
 from faultspec.cli.extra import is_installed, refuse_missing, require_conformance
-from faultspec.cli.interruption import INTERRUPTED, MOST_MEMORY, TimeIsUp, limit_computing
+from faultspec.cli.interruption import (
+    INTERRUPTED,
+    MOST_MEMORY,
+    TimeIsUp,
+    handle_signals,
+    limit_computing,
+)
 from faultspec.cli.secrets import bypass_masks
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Taxonomy
@@ -183,15 +190,19 @@ def command(path: str | None) -> int:
         refuse_missing("mcp", "mcp")
     logging.disable()  # the library reports each refused call on standard error
     sys.stdin = io.TextIOWrapper(BoundedLines(sys.stdin.buffer), encoding="utf-8")
-    try:
-        with redirect_stdout(bypass_masks(sys.stdout)):
-            build_server(path).run()
-    except KeyboardInterrupt:
-        # A thread of the library waits for standard input, and Python would wait for the thread.
-        click.echo("interrupted", err=True)
-        sys.stderr.flush()
-        os._exit(INTERRUPTED)
+    handle_signals(_end)
+    with redirect_stdout(bypass_masks(sys.stdout)):
+        build_server(path).run()
     return 0
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End at a signal. A thread of the library waits for standard input, and an exception would
+    wait for the thread.
+    """
+    with suppress(OSError):  # standard error is closed
+        os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
 
 
 def build_server(path: str | None) -> "MCPServer":
