@@ -70,7 +70,7 @@ KILLS: Mapping[str, Watched] = {
     ),
     "tries-once-more": Watched("client/attempts", codes=("timeout",)),
     "tries-for-ever": Watched("client/attempts", codes=("timeout",)),
-    "hurries": Watched("client/waits", codes=WAITING),
+    "hurries": Watched("client/waits", codes=WAITING, scale=0.05),
     "dawdles": Watched("client/waits", codes=("timeout",)),
     "ignores-retry-after": Watched("client/retry-after", codes=("rate_limited",)),
     "waits-without-jitter": Watched("client/jitter", codes=("timeout",), scale=0.05),
