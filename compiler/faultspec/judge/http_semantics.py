@@ -28,7 +28,7 @@ def judge_profile(findings: FindingCollector) -> None:
         return
     _judge_fields(findings)
     status = findings.status
-    if status is None or not reads_headers(findings.contract, status):
+    if status is None or status not in _JUDGED:
         return
     if status in _CHALLENGES:
         _require(findings, "http/authenticate", _CHALLENGES[status], "11.6.1")

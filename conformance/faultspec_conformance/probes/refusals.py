@@ -1,6 +1,5 @@
 """Whether a request that cannot succeed was refused as the taxonomy says."""
 
-import re
 from dataclasses import replace
 
 from faultspec.exchange.finding import Finding, Level
@@ -10,7 +9,7 @@ from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.probes.effects import GONE, may_be_pending
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.meanings import means_status
+from faultspec_conformance.session.meanings import means_status, names_invalid_input
 from faultspec_conformance.session.observation import (
     FORM,
     INVALID_INPUT,
@@ -47,10 +46,6 @@ HIDES_ERRORS = "a body would tell whether this is an error"
 
 #: How messages describe a 5xx status that answers an error of the caller.
 SERVERS_FAULT = "a client error is reported as a server error"
-
-
-#: The names of codes for invalid input, in any spelling.
-_VALIDITY = re.compile(r"valid|malformed|unprocessable|bad_?request|bad_?input", re.IGNORECASE)
 
 
 def check_refusal(session: HttpSession, clause: str, answer: Observation, what: str) -> Outcome:
@@ -264,7 +259,7 @@ def _codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:
     return tuple(
         code
         for code in taxonomy.shared_live_codes()
-        if _VALIDITY.search(code.name) and _statuses(code)
+        if names_invalid_input(code) and _statuses(code)
     )
 
 

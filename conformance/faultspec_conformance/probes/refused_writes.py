@@ -435,17 +435,16 @@ def _check_list(
         known = explained.union(_items(watched.first))
         # The first answer may have an item that an earlier refusal left behind.
         unexplained = frozenset(text for page in pages for text in _new_texts(page, explained))
-        ranks = [
-            _trace_rank(_own_texts(one.refused, explained), unexplained) for one in watched.pending
-        ]
-        if all(item in known for item in items) and _SHOWN not in ranks:
+        ranks = {
+            id(one): _trace_rank(_own_texts(one.refused, explained), unexplained)
+            for one in watched.pending
+        }
+        if all(item in known for item in items) and _SHOWN not in ranks.values():
             yield passed(_CLAUSE)
             return
         # What has new values may have left something behind that another refusal does not.
-        ranked = sorted(zip(ranks, watched.pending, strict=True), key=lambda one: one[0])
-        traced = [write for rank, write in ranked if rank == _SHOWN]
-        groups = _group(write for _, write in ranked)
-        groups.sort(key=lambda writes: not any(one is two for one in writes for two in traced))
+        groups = _group(sorted(watched.pending, key=lambda one: ranks[id(one)]))
+        groups.sort(key=lambda writes: ranks[id(writes[-1])] != _SHOWN)
         groups = groups[:_SUSPECTS]
     for writes in groups:
         # Some cannot be refused again, such as a second write under a key.

@@ -24,6 +24,7 @@ from faultspec_conformance.session.observation import (
     INVALID_INPUT,
     Observation,
     failed,
+    leaves,
     not_exercised,
     passed,
     point,
@@ -260,7 +261,7 @@ class _Writes:
         if isinstance(listed, list):
             others = [one for one in listed if one is not None and one != value]
             # A new resource has the first state by itself, so that one proves nothing.
-            new = [*_values_in(resource.creation.json)]
+            new = [first for _, first in leaves(resource.creation.json)]
             return next((one for one in others if one not in new), next(iter(others), None))
         match value:
             case bool():
@@ -488,12 +489,3 @@ def _shows(answer: Observation, member: _OwnedMember, members: list[_OwnedMember
         shown = find_representation(answer, {one.pointer[1:]: None for one in members})
         found = shown.get(member.pointer[1:])
     return member.has_taken(found)
-
-
-def _values_in(value: object) -> Iterator[object]:
-    """Yield the texts, numbers and flags in a JSON value."""
-    if isinstance(value, dict | list):
-        for member in value.values() if isinstance(value, dict) else value:
-            yield from _values_in(member)
-    else:
-        yield value

@@ -13,6 +13,7 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.language.model import Code, Taxonomy
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec_conformance.run.draft_resources import draft_body, quote_scalar
+from faultspec_conformance.session.meanings import names_invalid_input
 from faultspec_conformance.session.sampling import only_branch
 
 #: Statuses that the probes provoke on any service with a route, a body and a token.
@@ -22,9 +23,6 @@ _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
 _OF_DUPLICATES = re.compile(
     r"duplicat|exist|taken|unique|in.use|already (registered|used)|conflict", re.IGNORECASE
 )
-
-#: Codes for whatever input is wrong; others are about one rule.
-_OF_INPUT = re.compile(r"invalid|valid|unprocessable|malformed|bad_request|schema", re.IGNORECASE)
 
 #: Calls of a drafted upstream. A person can add others in the same way.
 _CALLS = 3
@@ -213,11 +211,11 @@ def _is_general(code: Code, description: Description) -> bool:
     documented = {status for one in description.operations for status in one.responses}
     if "409" in documented and _OF_DUPLICATES.search(f"{code.name} {code.summary}"):
         able.add(409)
-    if _OF_INPUT.search(code.name):
+    if names_invalid_input(code):
         able.add(422)
-    if code.client_action == "refetch" and any(
-        operation.parameter("If-Match", "header") is not None or "412" in operation.responses
-        for operation in description.operations
+    if code.client_action == "refetch" and (
+        "412" in documented
+        or any(one.parameter("If-Match", "header") is not None for one in description.operations)
     ):
         able.add(412)
     return bool(statuses & able)

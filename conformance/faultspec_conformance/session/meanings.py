@@ -37,6 +37,15 @@ _STATUSES = tuple(
 )
 
 
+#: The names of codes for invalid input, in any spelling.
+_VALIDITY = re.compile(r"valid|malformed|unprocessable|bad_?request|bad_?input", re.IGNORECASE)
+
+
+def names_invalid_input(code: Code) -> bool:
+    """Whether a code has the name of one for whatever input is wrong."""
+    return _VALIDITY.search(code.name) is not None
+
+
 def meant_status(code: str | None) -> int:
     """Return the status of the class of errors that a code names: 404 for ``note_not_found``.
 
