@@ -23,6 +23,8 @@ CALLS = frozenset(
         *("claims_errors", "waits", "throttled_error", "make_values", "repeat"),
         *("inbound", "new_id", "tools", "samples", "output_text"),
         *("key_rule", "with_new_key"),
+        # The values that it makes up are searched in every answer, as canaries are.
+        "renew_params",
         # They wait, or start a new session of the protocol, as a request does.
         *("linger", "reset", "wait", "restart", "open_session", "read_sinks"),
         *("take_step", "post_step", "post_call", "collect_step"),

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import click
 
-from faultspec.diagnostics.model import Diagnostic
-from faultspec.diagnostics.printers import text
+from faultspec.cli.new_files import print_refusal, write_new
 from faultspec.language.schema import json_schema_text, schema_text
 from faultspec.project import FILE
-from faultspec.source.whole_file import create_whole
 
 #: The other kinds of file that `init` creates, each imported on demand.
 KINDS: Mapping[str, str] = {
@@ -149,14 +147,3 @@ def _create(file: str, starter: str, schema: tuple[str, str], following: str) ->
         return print_refusal("file-unwritable", message, str(beside))
     click.echo(f"next: {following}", err=True)
     return 0
-
-
-def write_new(path: Path, content: str) -> None:
-    """Write a file that does not exist. Raises OSError: FileExistsError if it does."""
-    create_whole(path, content.encode("utf-8"))
-
-
-def print_refusal(code: str, message: str, path: str, hint: str | None = None) -> int:
-    """Print an error about a file. Returns the exit code 2."""
-    click.echo(text([Diagnostic(code, message, path, hint=hint)], {}), err=True, nl=False)
-    return 2

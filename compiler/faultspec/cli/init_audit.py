@@ -6,7 +6,7 @@ import click
 import yaml
 
 from faultspec.cli.extra import require_conformance
-from faultspec.cli.init import print_refusal
+from faultspec.cli.new_files import print_refusal
 
 
 @click.command(name="audit")

@@ -10,7 +10,7 @@ import click
 
 from faultspec import source
 from faultspec.cli.extra import require_conformance
-from faultspec.cli.init import print_refusal, write_new
+from faultspec.cli.new_files import print_refusal, write_new
 from faultspec.cli.reporting import check_address
 from faultspec.cli.secrets import mask_draft
 from faultspec.diagnostics.model import Diagnostic

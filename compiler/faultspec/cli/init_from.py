@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import click
 
 from faultspec.cli.extra import require_conformance
-from faultspec.cli.init import print_refusal, write_new
 from faultspec.cli.init_conformance import HERE, print_drafted, relative_path
+from faultspec.cli.new_files import print_refusal, write_new
 from faultspec.cli.reporting import check_address, print_error
 from faultspec.cli.secrets import mask_draft
 from faultspec.language.schema import json_schema_text, schema_text

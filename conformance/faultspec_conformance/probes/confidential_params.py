@@ -9,7 +9,6 @@ from faultspec_conformance.probes.calls import take_steps
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import CallSession
 from faultspec_conformance.session.confidential import CLAUSE
-from faultspec_conformance.session.confidential_params import renew_params
 from faultspec_conformance.session.observation import Unanswered, not_exercised, point
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.placeholders import fill_in
@@ -50,7 +49,7 @@ def _send_members(session: CallSession, sample: SampleCall, spoilt: str) -> Iter
         yield not_exercised(CLAUSE, saved)
         return
     written = fill_in(session.source, sample.call.body, saved)
-    params, places = renew_params(session, written)
+    params, places = session.renew_params(written)
     for place in places if spoilt == "the member" else ():
         # A service that looks at the type quotes what it got.
         params = replace_value(params, place, {"unexpected": point(params, place)})

@@ -191,6 +191,13 @@ class CallSession(Session):
         known = sorted(self.config.samples, key=lambda sample: not sample.safe)
         return tuple(sample for sample in known if sample.safe or self.writable)
 
+    def renew_params(self, params: object) -> tuple[object, tuple[str, ...]]:
+        """Return params with new values at their confidential places, and the pointers to these."""
+        places = tuple(self.confidential.declared_places(params))
+        params, canaries = self.confidential.renew(self.source, places, params)
+        self.observations.plant(canaries)
+        return params, tuple(place.pointer for place in places)
+
     def begin_exchange(
         self,
         transport: Literal["jsonrpc", "mcp"],

@@ -3,24 +3,12 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from faultspec.exchange.model import Canary, Request
 from faultspec_conformance.config import ServiceConfig, Step
 from faultspec_conformance.config.requests import NAMES
 from faultspec_conformance.session.confidential import ConfidentialValues
 from faultspec_conformance.session.observation import point
-
-if TYPE_CHECKING:
-    from faultspec_conformance.session.calls import CallSession
-
-
-def renew_params(session: "CallSession", params: object) -> tuple[object, tuple[str, ...]]:
-    """Return params with new values at their confidential places, and the pointers to these."""
-    places = tuple(session.confidential.declared_places(params))
-    params, canaries = session.confidential.renew(session.source, places, params)
-    session.observations.plant(canaries)
-    return params, tuple(place.pointer for place in places)
 
 
 def keep_made_up_params(
