@@ -1,6 +1,7 @@
 """Drafts of the conformance file."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from faultspec.language import read
 from faultspec.openapi import service as openapi
 from faultspec.source import parse
 from faultspec_conformance.config import read_config
+from faultspec_conformance.config.context import VARIABLE
 from faultspec_conformance.config.reading import parse_config
 from faultspec_conformance.run.draft import draft
 
@@ -372,6 +374,9 @@ KEY = "${AWS_SECRET_ACCESS_KEY}"
         {**TEXT, "const": f"a-{KEY}"},
         {"type": "array", "items": {"enum": [KEY]}, "minItems": 1},
         {"type": "object", "required": [KEY], "properties": {KEY: TEXT}},
+        {**TEXT, "pattern": r"^\$\{AWS_SECRET_ACCESS_KEY\}$"},
+        {**TEXT, "pattern": r"^\x24[{]AWS_SECRET_ACCESS_KEY}$"},
+        {"type": "array", "items": {"type": "string", "pattern": f"^[$]{KEY[1:]}$"}, "minItems": 1},
     ],
 )
 def test_a_text_of_the_document_is_not_a_variable(member: dict[str, object]) -> None:
@@ -383,9 +388,69 @@ def test_a_text_of_the_document_is_not_a_variable(member: dict[str, object]) -> 
         {"name": "X-Kind", "in": "header", "required": True, "schema": member}
     ]
     paths[f"/things/{{id}}/{KEY}"] = {"post": described({"extra": member}, "201", "409")}
-    text = drafted(paths, taxonomy=TAXONOMY + CONFLICT)
+    login = described({**CREDENTIALS, "device": member}, "200")
+    login["requestBody"]["content"]["application/json"]["schema"]["required"] = ["device"]
+    paths["/login"] = {"post": login}
+    text = drafted(paths, taxonomy=TAXONOMY + CONFLICT, schemes=BEARER)
     assert "AWS_SECRET_ACCESS_KEY" in text
     assert KEY not in text
+
+
+#: Names that end a flow mapping or a line, and a variable by an escape of YAML.
+INJECTIONS = (
+    'x}, query: {leak: "\\x24{AWS_SECRET_ACCESS_KEY}"}} # ',
+    'x", "query": {"leak": "\\u0024{AWS_SECRET_ACCESS_KEY}"}, "y": "',
+    "x\nwaivers: /etc/passwd\n",
+    "x\u2028waivers: /etc/passwd",
+    "a: b",
+    "*x",
+    "&x",
+    "!!python/none",
+    "x} ${AWS_SECRET_ACCESS_KEY",
+)
+
+
+def strings(value: object) -> Iterator[str]:
+    """Every text of YAML data, names of members too."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from (one for pair in value.items() for part in pair for one in strings(part))
+        case list():
+            yield from (one for part in value for one in strings(part))
+
+
+@pytest.mark.parametrize("name", INJECTIONS)
+def test_a_name_of_the_document_is_one_scalar_of_the_draft(name: str) -> None:
+    """Whatever a member, a header, a scheme or a segment of a path is called, the draft has the
+    keys and the variables that it has with an ordinary name.
+    """
+
+    def data(name: str) -> dict[str, Any]:
+        login = described(CREDENTIALS, "200")
+        token = {"type": "object", "properties": {name: {"properties": {"token": TEXT}}}}
+        login["responses"]["200"]["content"] = {"application/json": {"schema": token}}
+        switch = {"name": name, "in": "header", "schema": {"enum": ["broken"]}}
+        segment = name.replace("{", "(").replace("}", ")")
+        paths = {
+            "/login": {"post": login},
+            "/slow": {"get": {"parameters": [switch], "responses": {"504": {"description": ""}}}},
+            f"/things/{{id}}/{segment}": {"post": described({name: TEXT}, "201", "409")},
+            **things({name: TEXT, f"{name}_id": TEXT}),
+        }
+        key = {"type": "apiKey", "in": "query", "name": name}
+        found: dict[str, Any] = yaml.safe_load(drafted(paths, schemes=key))
+        return found
+
+    usual, hostile = data("word"), data(name)
+    assert hostile.keys() == usual.keys()
+    assert hostile["faults"][0].keys() == usual["faults"][0].keys()
+    logins = (usual["identities"]["first"]["login"], hostile["identities"]["first"]["login"])
+    assert logins[0].keys() == logins[1].keys()
+    assert list(logins[1]["save"]) == ["token"]
+    variables = {one for text in strings(hostile) for one in VARIABLE.findall(text)}
+    assert variables <= {one for text in strings(usual) for one in VARIABLE.findall(text)}
 
 
 def test_limits_grow_with_the_document() -> None:

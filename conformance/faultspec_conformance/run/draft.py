@@ -15,10 +15,9 @@ from faultspec_conformance.run.draft_logins import DraftedLogin, find_login
 from faultspec_conformance.run.draft_resources import (
     draft_audit,
     draft_resources,
-    quote_scalar,
     select_resources,
 )
-from faultspec_conformance.run.draft_texts import without_placeholders
+from faultspec_conformance.run.draft_texts import DraftTemplate, join, quote_scalar
 from faultspec_conformance.session.resources import path_of
 
 
@@ -57,7 +56,6 @@ def draft(
     of the document; None if it is where services commonly publish it, or there is none. With a
     ``caller``, a caller of another tenant is a comment.
     """
-    description = without_placeholders(description)
     source = "its answers" if description.learned else "its OpenAPI document"
     place = "" if openapi is None else f", openapi: {quote_scalar(openapi)}"
     out = [
@@ -144,7 +142,8 @@ def _identities(description: Description, caller: DraftedCaller | None) -> Itera
         yield f"# Each caller logs in by POST {login.path}; `save` is the place of the token."
     yield "identities:"
     if caller is not None and (login is None or caller.is_set):
-        yield f"  first: {{tenant: a, {_write_headers(caller.headers)}}}"
+        headers = [(name, DraftTemplate(value)) for name, value in caller.headers]
+        yield f"  first: {{tenant: a, {_write_headers(headers)}}}"
     else:
         yield from _identity(schemes[0], login, "first", "a")
     second = [*_identity(schemes[0], login, "second", "b")] if schemes else []
@@ -169,9 +168,9 @@ def _write_headers(headers: Iterable[tuple[str, str]]) -> str:
     return f"headers: {{{', '.join(shown)}}}"
 
 
-def _rename_variables(value: str) -> str:
+def _rename_variables(value: str) -> DraftTemplate:
     """The value of a header with the variables of a second caller."""
-    return value.replace("${", "${SECOND_")
+    return DraftTemplate(value.replace("${", "${SECOND_"))
 
 
 def _identity(scheme: Scheme, login: DraftedLogin | None, name: str, tenant: str) -> Iterator[str]:
@@ -181,19 +180,19 @@ def _identity(scheme: Scheme, login: DraftedLogin | None, name: str, tenant: str
     cookie = scheme.name if scheme.where == "cookie" else None
     yield f"  {name}:"
     yield f"    tenant: {tenant}"
-    yield f"    {_carry(scheme, '${token}')}"
+    yield f"    {_carry(scheme, DraftTemplate('${token}'))}"
     yield f"    login: {login.line(name, cookie)}"
 
 
 def _credential(scheme: Scheme, name: str) -> str:
-    return _carry(scheme, "${" + f"{name.upper()}_TOKEN" + "}")
+    return _carry(scheme, DraftTemplate("${" + f"{name.upper()}_TOKEN" + "}"))
 
 
-def _carry(scheme: Scheme, secret: str) -> str:
+def _carry(scheme: Scheme, secret: DraftTemplate) -> str:
     """The key of an identity for credentials of a scheme."""
     prefix = {"bearer": "Bearer ", "basic": "Basic "}.get(scheme.kind, "")
     if scheme.where == "query":
-        return f"query: {{{quote_scalar(scheme.name)}: {quote_scalar(prefix + secret)}}}"
+        return f"query: {{{quote_scalar(scheme.name)}: {quote_scalar(join(prefix, secret))}}}"
     if scheme.where == "cookie":
-        return _write_headers([("Cookie", f"{scheme.name}={secret}")])
-    return _write_headers([(scheme.name, prefix + secret)])
+        return _write_headers([("Cookie", join(f"{scheme.name}=", secret))])
+    return _write_headers([(scheme.name, join(prefix, secret))])

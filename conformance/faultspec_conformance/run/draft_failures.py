@@ -3,7 +3,6 @@
 Recipes and upstreams are comments: a person chooses the request that fails.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 
@@ -12,7 +11,8 @@ from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.language.model import Code, Taxonomy
 from faultspec.openapi.service import Description, ServiceOperation
-from faultspec_conformance.run.draft_resources import draft_body, quote_scalar
+from faultspec_conformance.run.draft_resources import draft_body
+from faultspec_conformance.run.draft_texts import quote_scalar, write_flow
 from faultspec_conformance.session.meanings import names_invalid_input
 from faultspec_conformance.session.sampling import only_branch
 
@@ -49,7 +49,7 @@ def draft_recipes(description: Description, taxonomy: Taxonomy) -> Iterator[str]
         yield "# The document has a header that makes operations fail. Not all need to obey it."
         yield "faults:"
         for header, values in switched.items():
-            yield f"  - {{header: {header}, values: {json.dumps(values, ensure_ascii=False)}}}"
+            yield f"  - {{header: {quote_scalar(header)}, values: {write_flow(values)}}}"
         yield ""
     yield (
         "# Codes that no general probe brings about: write a recipe, or why it is impossible "
@@ -196,7 +196,7 @@ def _body(description: Description, operation: ServiceOperation | None) -> str:
     if operation is None or operation.body is None:
         return ""
     body = draft_body(description, operation)
-    return f", body: {json.dumps(body, ensure_ascii=False)}"
+    return f", body: {write_flow(body)}"
 
 
 def _is_general(code: Code, description: Description) -> bool:

@@ -3,7 +3,6 @@
 Secrets are always variables of the environment.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from urllib.parse import quote, urlsplit
 
 from faultspec.openapi.nodes import FORM, mapping
 from faultspec.openapi.service import Description, ServiceOperation
-from faultspec_conformance.run.draft_resources import quote_scalar
+from faultspec_conformance.run.draft_texts import DraftTemplate, quote_scalar, write_flow
 from faultspec_conformance.session import sampling
 
 #: The last segments of paths that give out credentials.
@@ -44,7 +43,8 @@ _FLOWS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DraftedLogin:
-    """A login request. ``body``: its members, with `{NAME}` in place of the name of the identity.
+    """A login request. ``body``: its members; a template has `{NAME}` in place of the name of the
+    identity.
 
     ``form``: it is sent as a form. ``token``: a pointer to the token in the answer; None if a
     cookie has it.
@@ -61,16 +61,18 @@ class DraftedLogin:
         """
         name = identity.upper()
         body = {
-            key: value.replace("{NAME}", name) if isinstance(value, str) else value
+            key: DraftTemplate(value.replace("{NAME}", name))
+            if isinstance(value, DraftTemplate)
+            else value
             for key, value in self.body.items()
         }
-        request = f"request: {json.dumps('POST ' + self.path)}"
+        request = f"request: {write_flow('POST ' + self.path)}"
         if self.form:
             request += f", headers: {{Content-Type: {FORM}}}"
-        sent = f"body: {json.dumps(body, ensure_ascii=False)}"
+        sent = f"body: {write_flow(body)}"
         is_cookie = self.token is None and cookie is not None
-        place = quote_scalar(f"cookie {cookie}") if is_cookie else self.token or _USUAL
-        return f"{{{request}, {sent}, save: {{token: {place}}}}}"
+        place = f"cookie {cookie}" if is_cookie else self.token or _USUAL
+        return f"{{{request}, {sent}, save: {{token: {quote_scalar(place)}}}}}"
 
 
 def find_login(description: Description) -> DraftedLogin | None:
@@ -135,10 +137,10 @@ def _operations(description: Description) -> Iterator[DraftedLogin]:
         yield DraftedLogin(operation.template, body, form, _token_place(description, operation))
 
 
-def _variable(member: str) -> str:
+def _variable(member: str) -> DraftTemplate:
     """A variable of the environment for a member, such as `${{NAME}_PASSWORD}`."""
     name = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z0-9]+", "_", member).upper()
-    return "${{NAME}_" + name + "}"
+    return DraftTemplate("${{NAME}_" + name + "}")
 
 
 def _token_place(description: Description, operation: ServiceOperation | None) -> str | None:

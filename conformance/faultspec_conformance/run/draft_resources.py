@@ -2,7 +2,6 @@
 records.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from random import Random
@@ -14,6 +13,13 @@ from faultspec.openapi.resources import DocumentedResource, resources
 from faultspec.openapi.service import Description, ServiceOperation
 from faultspec.runtime.shape import slot_places
 from faultspec_conformance.config.requests import is_request_path
+from faultspec_conformance.run.draft_texts import (
+    DraftTemplate,
+    join,
+    quote_scalar,
+    refer,
+    write_flow,
+)
 from faultspec_conformance.run.draft_unique import (
     UniqueCandidate,
     find_unique,
@@ -31,8 +37,9 @@ _AUDIT_PATH = re.compile(r"/(audits?|failures|incidents|faults|error-?(reports?|
 
 #: Times that no other item is in conflict with, by their names.
 _OF_THE_PAST = re.compile(r"birth|born|issued|created|updated|since|expir", re.IGNORECASE)
-#: Characters of what `-${unique}` puts to a text.
-_TOKEN = 11
+
+#: The end of a text that every creation makes new, and the characters that it has in a request.
+_UNIQUE, _TOKEN = DraftTemplate("-${unique}"), 11
 
 #: Resources of a draft. A person can add others in the same way.
 _RESOURCES = 12
@@ -104,7 +111,7 @@ def _resource(
     if resource.create.body is not None:
         body = draft_body(description, resource.create, unique=unique)
         body = _add_optional_texts(description, resource.create, body)
-        create.append(f"body: {_flow(body)}")
+        create.append(f"body: {write_flow(body)}")
     id = _find_id(description, resource)
     if id is not None:
         create.append(f"id: {quote_scalar(id)}")
@@ -131,7 +138,7 @@ def _resource(
             continue
         if role == "update" and operation.body is not None:
             body = draft_body(description, operation, unique=unique, is_update=True)
-            yield f"    update: {{request: {_request(operation)}, body: {_flow(body)}}}"
+            yield f"    update: {{request: {_request(operation)}, body: {write_flow(body)}}}"
         else:
             yield f"    {role}: {_request(operation)}"
     if resource.list is not None:
@@ -141,7 +148,7 @@ def _resource(
         operation, name = batch
         item = draft_body(description, resource.create, unique=unique)
         items = [item] if name is None else {name: [item]}
-        yield f"    batch: {{request: {_request(operation)}, body: {_flow(items)}}}"
+        yield f"    batch: {{request: {_request(operation)}, body: {write_flow(items)}}}"
 
 
 def _find_id(description: Description, resource: DocumentedResource) -> str | None:
@@ -258,9 +265,9 @@ def draft_body(
         body = {
             key: _placeholder(description, operation, key, properties.get(key))
             or _new_time(description, operation, key, properties.get(key))
-            or (f"{value}-${{unique}}" if _is_new(key, value, new) else value)
+            or (join(str(value), _UNIQUE) if _is_new(key, value, new) else value)
             if unique is None or key != unique.member or key in free
-            else "${unique}"  # it fits the format and the pattern of the member
+            else DraftTemplate("${unique}")  # it fits the format and the pattern of the member
             for key, value in body.items()
         }
     return body
@@ -291,7 +298,8 @@ def _new_time(
         return None
     node = sampling.merge_all_of(description.document, schema or {})
     times = {"date-time": "${unique:datetime}", "date": "${unique:date}"}
-    return times.get(str(node.get("format"))) if sampling.kind(node) == "string" else None
+    time = times.get(str(node.get("format"))) if sampling.kind(node) == "string" else None
+    return None if time is None else DraftTemplate(time)
 
 
 def _add_optional_texts(
@@ -316,7 +324,7 @@ def _add_optional_texts(
         text = str(sampling.sample_value(source, inner, fresh=False))
         longest = inner.get("maxLength")
         has_room = not isinstance(longest, int) or longest >= len(text) + _TOKEN
-        found[name] = f"{text}-${{unique}}" if has_room else text
+        found[name] = join(text, _UNIQUE) if has_room else text
     return found
 
 
@@ -327,11 +335,6 @@ def _is_reference(name: str) -> bool:
 
 def _is_read_only(description: Description, schema: object) -> bool:
     return sampling.is_read_only(sampling.merge_all_of(description.document, schema))
-
-
-def _flow(value: object) -> str:
-    """The value as flow YAML."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _is_new(key: str, value: object, free: Collection[str]) -> bool:
@@ -352,7 +355,7 @@ def _placeholder(
         names = names_of(resource.name, resource.item)
         refers = refers_to(key, names) or (is_open and _may_refer(key, names))
         if resource.create != operation and refers:
-            return "${" + resource.name + ".id}"
+            return refer(f"{resource.name}.id")
     return None
 
 
@@ -371,21 +374,13 @@ def draft_audit(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
         slot = placeholder if placeholder in slots else next(iter(slots), None)
         if slot is None or (slot != placeholder and not _AUDIT_PATH.search(operation.template)):
             continue
-        path = operation.template.replace("{" + placeholder + "}", "${" + slot + "}")
+        saved = refer(slot)
+        if saved is None:
+            continue
+        before, _, after = operation.template.partition("{" + placeholder + "}")
+        request = join("GET ", before, saved, after)
         sign = "" if slot == placeholder else "# "
         yield "# Support reads the record of a failure by its id. `as`: who may read every record."
-        yield f'{sign}audit: {{lookup: "GET {path}"}}'
+        yield f"{sign}audit: {{lookup: {quote_scalar(request)}}}"
         yield ""
         return
-
-
-#: Texts that some version of YAML reads as another value.
-_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-
-
-def quote_scalar(text: str) -> str:
-    """The text as YAML, in quotes if it needs them."""
-    is_plain = re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text)
-    if is_plain and text.lower() not in _WORDS:
-        return text
-    return json.dumps(text, ensure_ascii=False)
