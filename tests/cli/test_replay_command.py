@@ -128,12 +128,15 @@ def test_a_report_names_no_other_host(
     )
 
 
+@pytest.mark.parametrize("name", ["CLOUD_KEY", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD"])
 def test_a_report_reads_no_variable_of_the_environment(
-    report: Path, broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, report: Path, broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A variable that the configuration does not use is not sent, though the environment has it."""
-    monkeypatch.setenv("CLOUD_KEY", "a-key-of-the-cloud")
-    error = refusal(report, tmp_path, broken, headers=[["X-Key", "${CLOUD_KEY}"]])
+    """A variable that the configuration does not use is not sent, though the environment has it and
+    reports mask it.
+    """
+    monkeypatch.setenv(name, "wJalrXUtnFEMIK7MDENG")
+    error = refusal(report, tmp_path, broken, headers=[["X-Key", f"${{{name}}}"]])
     assert "that the configuration does not use" in error
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from secrets import token_hex
 from urllib.parse import quote, quote_plus, unquote
 
@@ -433,6 +434,24 @@ def test_large_bodies_are_made_by_the_shell() -> None:
     line = curl.command_line("http://h", Request("POST", "/", (), b" " * 1_000_000))
     assert len(line) < 300
     assert "head -c 1000000 /dev/zero" in line
+
+
+@pytest.mark.skipif(SHELL is None, reason="a POSIX shell reads the command line")
+@pytest.mark.parametrize("size", [1, 5_000])
+def test_names_and_methods_are_not_read_by_the_shell(size: int, tmp_path: Path) -> None:
+    """The name of a header comes from a document, and a method from a report of others: the shell
+    runs no command of theirs, however long the value is.
+    """
+    sin = "X-`touch$IFS'ran'`$(touch ran)\"$(touch ran)\"'$(touch ran)'"
+    request = Request("GET;touch$IFS'ran'", "/", ((sin, "ab" * size),))
+    line = curl.command_line("http://h", request)
+    assert SHELL is not None
+    script = 'curl() { for each in "$@"; do printf \'%s\\0\' "$each"; done; }\n' + line
+    done = subprocess.run([SHELL, "-c", script], capture_output=True, check=True, cwd=tmp_path)
+    words = done.stdout.decode().split("\0")
+    assert f"{sin}: {'ab' * size}" in words
+    assert request.method in words
+    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.skipif(SHELL is None, reason="a POSIX shell reads the command line")

@@ -567,13 +567,12 @@ class ServiceConfig:
     a command that runs in ``directory``. ``openapi``: a path under ``http``, or a URL;
     ``openapi_file``: a file, and ``openapi_parts``: the further files of the document.
     ``taxonomy``, ``waivers``, ``path`` (the configuration itself): files. ``secrets``: values from
-    the environment in requests, each with its replacement in reports. ``command`` starts the
-    service, in ``directory``. ``skip``: operations that no request is sent to. ``values``:
-    constants by name, for parameters of paths. ``confidential``: pointers into bodies of requests,
-    or into params of calls.
-    ``audit``: how the record of a failure is read. ``paths``: routes that the user of a URL names,
-    with placeholders or values. ``session``: of a process on standard streams.
-    ``sinks``: the file of each log, by its surface.
+    the environment, each with its replacement in reports; ``named``: those that the file names. No
+    others are sent. ``command`` starts the service, in ``directory``. ``skip``: operations that no
+    request is sent to. ``values``: constants by name, for parameters of paths. ``confidential``:
+    pointers into bodies of requests, or into params of calls. ``audit``: how the record of a
+    failure is read. ``paths``: routes that the user of a URL names, with placeholders or values.
+    ``session``: of a process on standard streams. ``sinks``: the file of each log, by its surface.
     """
 
     http: str = ""
@@ -588,6 +587,7 @@ class ServiceConfig:
     waivers: str | None = None
     path: str | None = None
     secrets: tuple[tuple[str, str], ...] = ()
+    named: tuple[tuple[str, str], ...] = ()
     stdio: tuple[str, ...] = ()
     framing: Framing = "lines"
     directory: str | None = None

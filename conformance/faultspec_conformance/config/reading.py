@@ -366,6 +366,7 @@ def _read_service(context: ReadingContext, data: Node) -> ServiceConfig:
         secrets=tuple(  # last: reading the others finds them
             dict.fromkeys((*context.secrets, *find_environment_secrets(context.environment)))
         ),
+        named=tuple(context.secrets),
     )
 
 

@@ -36,14 +36,14 @@ def command_line(base: str, request: Request) -> str:
     words = ["curl", "-sS"]
     words += ["-I"] if request.method == "HEAD" else ["-i"]
     if request.method not in ("GET", "HEAD") or request.body:
-        words += ["-X", request.method]
+        words += ["-X", shlex.quote(request.method)]
     words.append(_quote(base + request.target))
     names = {name.lower() for name, _ in request.headers}
     for name, value in request.headers:
         if name.lower() in ("content-length", "host", "connection"):
             continue
         if len(value) > _PASTE and not _VARIABLE.search(value):
-            words += ["-H", f'"{name}: $({_produce(value.encode())})"']
+            words += ["-H", f'"$({_produce(f"{name}: {value}".encode())})"']
         else:
             words += ["-H", _quote(f"{name}: {value}" if value else f"{name};")]
     if "accept" not in names:

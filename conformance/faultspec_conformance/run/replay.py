@@ -300,7 +300,7 @@ def _values(config: ServiceConfig, identity: str | None) -> Mapping[str, str]:
     login = caller.login if caller is not None else None
     found = {f"${{{name}}}": f"${{{name}}}" for name in (login.save if login is not None else ())}
     others = (pair for other in config.identities.values() for pair in other.secrets)
-    for secret, word in (*(caller.secrets if caller else ()), *others, *config.secrets):
+    for secret, word in (*(caller.secrets if caller else ()), *others, *config.named):
         if _VARIABLE.fullmatch(word):
             found.setdefault(word, secret)
     return found

@@ -28,6 +28,7 @@ from faultspec_conformance.sanitize.encodings import (
     unescape_layers,
 )
 from faultspec_conformance.sanitize.likely_values import select_likely
+from faultspec_conformance.sanitize.literal_variables import escape_variables
 
 #: Response headers that hold credentials.
 _COOKIES = frozenset({"set-cookie", "set-cookie2"})
@@ -185,6 +186,8 @@ class Masking:
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without secrets, and without its list of forbidden values."""
         request, response = exchange.request, exchange.response
+        if not self.again:
+            request = escape_variables(request, {word for _, word in self.secrets})
         request_headers, request_body = self._message(
             request.headers, request.body, by_place=self.recorded
         )
