@@ -11,6 +11,7 @@ from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
 from faultspec_conformance.probes.batch_items import (
     COMPLETE,
     SentBatch,
+    bad_items_key,
     check_named_items,
     check_outcome_of_each,
 )
@@ -125,12 +126,6 @@ def new_body(
     return unlike_example(session, operation)
 
 
-def bad_items_key(session: HttpSession) -> str | None:
-    """Return the details key that lists the bad items of a batch that fails as a whole."""
-    surfaces = session.taxonomy.surfaces.values()
-    return next((surface.bad_items for surface in surfaces if surface.bad_items), None)
-
-
 def check_bad_items(
     session: HttpSession,
     rule: Batch | None,
@@ -143,11 +138,12 @@ def check_bad_items(
     one with items of which one value is forbidden. ``send``: the request with some items.
     ``good``: four good items.
     """
-    listed_at, bad = bad_items_key(session), spoil_item(good[0])
+    bad = spoil_item(good[0])
     mixed = [good[0], bad, *good[2:], spoil_item(good[1])][: most_items(session, operation)]
     if mixed[:1] == mixed[2:3]:  # equal items may be refused as duplicates
         mixed = mixed[:2]
     answer = session.call(send([bad, bad]))
+    listed_at = bad_items_key(session.contract, answer)
     if answer.status != 207:
         yield _check_all_bad(session, listed_at, operation, answer)
     sent = SentBatch((bad, bad), frozenset((0, 1)))
@@ -159,6 +155,7 @@ def check_bad_items(
         answer, sent = session.call(send(batch)), SentBatch(tuple(batch), wrong)
         if wrong and is_reported(answer):
             yield check_outcome_of_each(rule, answer, sent)
+        listed_at = bad_items_key(session.contract, answer)
         if answer.status != 207 and _expects_207(session):
             yield _check_mixed(session, operation, answer)  # otherwise the judge checks it
         named = check_named_items(session.contract, rule, answer, sent, listed_at=listed_at)

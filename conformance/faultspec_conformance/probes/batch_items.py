@@ -180,3 +180,11 @@ def _place(entry: object, sent: SentBatch) -> int | None:
             if place is not None:
                 return place
     return None
+
+
+def bad_items_key(contract: Contract, answer: Observation) -> str | None:
+    """Return the details key under which the surface of an answer lists the bad items of a batch
+    that fails as a whole.
+    """
+    claim = contract.claim(answer.exchange)
+    return claim.surface.bad_items if claim is not None else None

@@ -3,16 +3,25 @@
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.calls import CallSession, ToolSession
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    leaves,
+    not_exercised,
+    parse_body,
+    passed,
+)
 from faultspec_conformance.session.observations import ProbeResult, attempt
 from faultspec_conformance.session.references import (
     ErrorReference,
     Found,
     host_of,
+    is_address,
     judge_status,
     look_up_file,
     look_up_page,
@@ -94,9 +103,29 @@ def _check(
         yield not_exercised(CLAUSE, f"{what} {found.reason}")
     elif found.exists:
         yield passed(CLAUSE)
+    elif _was_removed(session, reference):
+        yield not_exercised(CLAUSE, f"{what} {found.reason}, since the run removed it later")
     else:
         message = f"{what} {found.reason}"
         yield failed(CLAUSE, message, reference.answer, variant=reference.name)
+
+
+def _was_removed(session: Session, reference: ErrorReference) -> bool:
+    """Whether a later request of the run may have removed what an error refers to: one that removes
+    it or what it lies in, or that names it in its body, as the deletion of several items does.
+    """
+    path = target_of(reference.value).partition("?")[0].rstrip("/")
+    name = path.rpartition("/")[2]
+    exchanges = iter(session.observations.exchanges)
+    any(seen is reference.answer for seen in exchanges)  # those that are left are later
+    for request in (seen.exchange.request for seen in exchanges if seen.ok):
+        there = request.target.partition("?")[0].rstrip("/")
+        if request.method == "DELETE" and f"{path}/".startswith(f"{there}/"):
+            return True
+        named = {str(value) for _, value in leaves(parse_body(request.body))}
+        if request.method not in SAFE_METHODS and name in named:
+            return True
+    return False
 
 
 def _look_up(
@@ -114,7 +143,7 @@ def _look_up(
     url = own_url(address, reference.value)
     if reference.kind == "url":
         return look_up_page(reference.value, config.hosts) if url is None else read(reference, url)
-    if not reference.value.startswith("/") and "://" not in reference.value:
+    if not is_address(reference.value):
         return None
     if url is None and isinstance(session, HttpSession):
         return Found(None, "leads to another service")

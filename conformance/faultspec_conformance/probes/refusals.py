@@ -6,6 +6,7 @@ from faultspec.exchange.finding import Finding, Level
 from faultspec.language.model import Code, Taxonomy
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.probes.batch_items import bad_items_key
 from faultspec_conformance.probes.effects import GONE, may_be_pending
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
@@ -249,8 +250,7 @@ def check_invalid_input(
 
 def _lists_bad_items(session: HttpSession, answer: Observation) -> bool:
     """Whether an error lists the bad items of a batch, where its surface declares them."""
-    claim = session.contract.claim(answer.exchange)
-    key = claim.surface.bad_items if claim is not None else None
+    key = bad_items_key(session.contract, answer)
     return key is not None and bool(error_details(session.contract, answer).get(key))
 
 

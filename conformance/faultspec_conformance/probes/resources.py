@@ -38,6 +38,7 @@ from faultspec_conformance.session.parameters import (
     absent_value,
     known_values,
 )
+from faultspec_conformance.session.references import request_of_reference
 from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -412,11 +413,10 @@ def _problem_of_id(
     """Return what is wrong with an id that differs from that of the resource; None if it leads to
     the same resource.
     """
-    read = kind.operation("read")
-    if read is None:
+    spec = request_of_reference(session, first, named, first.owner)
+    if spec is None:
         return f"is not the id of the {kind.name} that exists"
-    values = {**first.values, read.placeholders[-1]: named} if read.placeholders else {}
-    found = session.call(RequestSpec("GET", read.template, identity=first.owner, values=values))
+    found = session.call(spec)
     if not found.ok:
         problem = f"names nothing that its caller can read ({found})"
         return f"{problem}; the {kind.name} that exists has another id"

@@ -51,6 +51,7 @@ from faultspec_conformance.session.observation import (
 )
 from faultspec_conformance.session.observations import AbsentIdRequest, ProbeResult, attempt
 from faultspec_conformance.session.own_resources import OwnResources, parent_of
+from faultspec_conformance.session.references import request_of_reference
 from faultspec_conformance.session.requests import RequestSpec, with_tag
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -811,11 +812,9 @@ def _may_be_own(
     The refusal names a resource that the caller reads, or other values are refused too: then some
     of the values are always the same.
     """
-    read, name = resource.kind.operation("read"), last_placeholder(resource.kind)
-    own = RequestSpec("GET", read.template if read is not None else "/", identity=stranger)
-    for _, value in _named_ids(session, answer)[:_NAMED] if read is not None else ():
-        values = {**resource.values, name: value}
-        if session.call(replace(own, values=values)).ok:
+    for _, value in _named_ids(session, answer)[:_NAMED]:
+        own = request_of_reference(session, resource, value, stranger)
+        if own is not None and session.call(own).ok:
             return True
     operation = resource.kind.operation("create")
     assert operation is not None

@@ -10,7 +10,6 @@ from faultspec.judge.batch import BatchItem, items_of
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ConfiguredCall, Identity
 from faultspec_conformance.probes.batch import (
-    bad_items_key,
     batch_operations,
     check_bad_items,
     first_item,
@@ -104,7 +103,7 @@ def _check_batch(
             yield _check_nothing_stored(
                 operation, mixed, before=before, after=after, items=(first, kept)
             )
-    if bad_items_key(session) is not None:
+    if any(surface.bad_items for surface in session.taxonomy.surfaces.values()):
         yield from check_bad_items(session, None, operation, send=request, good=new_items(4))
     yield from _check_good_items(session, operation, call, owner)
 

@@ -4,15 +4,19 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from faultspec.contract.model import Contract
 from faultspec.exchange.model import Request
 from faultspec.language.model import ReferenceKind
+from faultspec_conformance.config import Identity
 from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
+from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, error_details, slot_value
+from faultspec_conformance.session.requests import RequestSpec
+from faultspec_conformance.session.resources import CreatedResource
 
 #: Characters of a reference. Paths of Linux and URLs that servers take are no longer.
 _LONGEST = 4096
@@ -49,6 +53,31 @@ def references_in(contract: Contract, answer: Observation) -> Iterator[ErrorRefe
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, str) and each and declared.refers_to is not None:
                 yield ErrorReference(declared.refers_to, name, each, answer)
+
+
+def is_address(value: object) -> TypeGuard[str]:
+    """Whether a reference to a resource is a path or a URL; else it is an id."""
+    return isinstance(value, str) and (value.startswith("/") or "://" in value)
+
+
+def request_of_reference(
+    session: HttpSession, resource: CreatedResource, value: object, caller: Identity
+) -> RequestSpec | None:
+    """The request that reads what an error names: by a path or a URL of the service, or by the id
+    of an item of the kind of ``resource``. None: it leads elsewhere, or the kind cannot be read.
+    """
+    if is_address(value):
+        url = own_url(session.driver.base, value)
+        return (
+            None if url is None else RequestSpec("GET", target_of(url), identity=caller, route=None)
+        )
+    read = resource.kind.operation("read")
+    if read is None:
+        return None
+    values = {**resource.values}
+    if read.placeholders:
+        values[read.placeholders[-1]] = value
+    return RequestSpec("GET", read.template, identity=caller, values=values)
 
 
 def look_up_file(root: str, value: str) -> Found:
