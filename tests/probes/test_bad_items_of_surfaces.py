@@ -13,6 +13,7 @@ detail_keys: {bad: {type: array, items: {type: integer}}}
 envelopes:
   error: {shape: {code: $code, "details?": $details}}
 surfaces:
+  results: {transport: http, match: {statuses: 207}, envelope: error, items: [/results], status: [/status]}
   batches: {transport: http, match: {routes: [/boxes/batch]}, error_when: {status: [4xx, 5xx]}, envelope: error, bad_items: bad}
   api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error}
 codes:

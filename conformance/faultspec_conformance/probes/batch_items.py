@@ -3,7 +3,7 @@ whole.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from faultspec.contract.model import Contract
 from faultspec.exchange.finding import Level
@@ -183,8 +183,16 @@ def _place(entry: object, sent: SentBatch) -> int | None:
 
 
 def bad_items_key(contract: Contract, answer: Observation) -> str | None:
-    """Return the details key under which the surface of an answer lists the bad items of a batch
-    that fails as a whole.
+    """Return the details key under which a refused batch lists its bad items: that of a surface
+    that the request belongs to, whatever the statuses of its answers are.
     """
-    claim = contract.claim(answer.exchange)
-    return claim.surface.bad_items if claim is not None else None
+    return next(
+        (
+            claim.surface.bad_items
+            for claim in contract.claims
+            if claim.surface.bad_items is not None
+            and claim.surface.transport == answer.exchange.transport
+            and replace(claim.matcher, statuses=()).claims(answer.exchange)
+        ),
+        None,
+    )
