@@ -2,7 +2,7 @@
 
 import json
 import time
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -18,6 +18,17 @@ BODIES = [
     *(f"a=1&{name}={SECRET}" for name in ("user[password]", "user.password", "passwords[]")),
     f"a=1&{quote('user[credentials][token]')}={SECRET}&b=2",
     f"password1={SECRET}&password_confirmation={SECRET}",
+    *(
+        f"a=1&data={quote(json.dumps(data))}"
+        for data in ({"password": {"current": SECRET}}, {"tokens": [SECRET]}, {"password": SECRET})
+    ),
+    f'{{"password": {{"a": "{SECRET}"}}, "password": "x"}}',
+    f'{{"password": "{SECRET}", "password": "x-7"}}',
+    f'{{"n": {"9" * 5000}, "password": {{"current": "{SECRET}"}}}}',
+    f'{{"a": nan, "password": {{"current": "{SECRET}"}}}}',
+    f'{{/* of bob */ "tokens": ["{SECRET}",],}}',
+    f'{{"a": "\\x", "passwords": {{"old": {{"of": "{SECRET}"}}}}}}',
+    *(f'{{"{name}": "{SECRET}"}}' for name in ("passwordNew", "password_old", "tokenValue")),
     *(PART.format(name=name) for name in ('name="user[password]"', "name=password")),
     f"user: bob\npassword: {SECRET}\n",
     f'<f name="password">{SECRET}</f>',
@@ -79,6 +90,9 @@ LINES = [
     f"users:\n  - password: |\n      first line\n\n      {SECRET}\n    name: bob\n",
     json.dumps({"log": f"user: bob\npassword: |\n  {SECRET}\n"}),
     f"user,password,age\nbob,{SECRET},7\n",
+    f"user, password, age\nbob, {SECRET}, 7\n",
+    *(f"user: bob\npassword: {mark} {SECRET}\n" for mark in ("&a", "!!str", "!!str &a")),
+    f"user: bob\npassword: !!str |\n  {SECRET}\nx: y\n",
     f"\ufeffuser,password\r\nbob,{SECRET}\r\n",
     f'user;"password"\nbob;"{SECRET}"\n',
 ]
@@ -125,6 +139,9 @@ def test_a_named_secret_is_masked_in_the_body_and_in_its_echo(body: str) -> None
     ("name", "value"),
     [
         ("X-Auth", SECRET),
+        ("Ocp-Apim-Subscription-Key", SECRET),
+        ("X-Functions-Key", SECRET),
+        ("X-Hub-Signature-256", f"sha256={SECRET}"),
         ("X-Session", SECRET),
         ("X-CSRF", SECRET),
         ("X-User-JWT", f"Bearer {SECRET}"),
@@ -145,6 +162,8 @@ def test_a_named_secret_is_masked_in_headers(name: str, value: str) -> None:
     ("name", "value"),
     [
         ("X-Auth", "basic"),
+        ("Idempotency-Key", "7f3-key-of-order-1"),
+        ("Surrogate-Key", "order-1x shop-2y"),
         ("X-Session", "3600"),
         ("X-Authors", "ann-7 bob-8"),
         ("Sec-WebSocket-Protocol", "v12.stomp, graphql-transport-ws, mqtt, v4.channel.k8s.io"),
@@ -181,9 +200,11 @@ def test_a_named_secret_is_masked_however_long_it_is(body: str) -> None:
 
 @pytest.mark.parametrize("name", ["user[password]", "user%5Bpassword%5D", "user.password"])
 def test_a_named_secret_is_masked_in_the_query(name: str) -> None:
-    """Whatever notation its name has."""
-    seen = Exchange(Request("GET", f"/a?{name}={SECRET}"), Response(400, (), SECRET.encode()))
-    assert SECRET not in repr(mask_recorded([seen]).exchange(seen))
+    """Whatever notation its name has, also in JSON of a parameter."""
+    data = quote(json.dumps({unquote(name): {"new": SECRET}}))
+    for target in (f"/a?{name}={SECRET}", f"/a?b={data}"):
+        seen = Exchange(Request("GET", target), Response(400, (), SECRET.encode()))
+        assert SECRET not in repr(mask_recorded([seen]).exchange(seen))
 
 
 @pytest.mark.parametrize(
@@ -251,6 +272,11 @@ SIGNS = [
     "a.",
     "a[b]=",
     '{"a":[',
+    '"password":{',
+    '"password":["a",',
+    '{"a":1,"a":',
+    "a: &",
+    "!a ",
     "'",
     "a='b",
 ]
@@ -272,6 +298,10 @@ def test_hostile_bodies_are_read_in_linear_time(sign: str) -> None:
         "<a></b>",
         "<token>x",
         '{"a":1}',
+        '"password":{',
+        '"password":["a",',
+        '{"a":1,"a":2,',
+        "password: !a ",
         '[{"a":1,',
         "password: |\n  ",
         "a,password\n",

@@ -74,8 +74,8 @@ def secret_of(header: str, value: str) -> str:
 
 
 SECRET_NAME = re.compile(
-    r"pass(?:word|wd|phrase)?(?:[_-]?(?:\d|confirm(?:ation)?|again|repeat))?$|pwd$"
-    r"|secret(?!ar|ion)|credential|token$|api[_-]?key$|access[_-]?key|private[_-]?key"
+    r"pass(?:word|wd|phrase)?(?:[_-]?(?:\d|confirm(?:ation)?|again|repeat|new|old|current))?$|pwd$"
+    r"|(?:password|token)[_-]?(?:value|hash)$|secret(?!ar|ion)|credential|token$|api[_-]?key$|access[_-]?key|private[_-]?key"
     r"|^authorization$|session[_-]?id$|^(?:ssn|pin|cvv|cvc|otp)$|card[_-]?number|signature$|assertion$",
     re.IGNORECASE,
 )

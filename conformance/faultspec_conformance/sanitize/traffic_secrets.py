@@ -23,8 +23,7 @@ from faultspec_conformance.sanitize.masking import (
     build_masking,
     sensitive_values,
 )
-from faultspec_conformance.session.named_fields import find_named_parameters
-from faultspec_conformance.session.named_secrets import find_named_secrets
+from faultspec_conformance.session.named_secrets import find_named_secrets, find_query_secrets
 from faultspec_conformance.session.observation import leaves
 from faultspec_conformance.session.secret_names import is_readable
 
@@ -42,6 +41,14 @@ _SECONDS = 1.5
 
 #: Last words in the names of headers with a secret, unless the value is a word or a number.
 _HEADER_WORDS = frozenset({"auth", "authentication", "session", "sid", "csrf", "xsrf", "jwt"})
+
+#: Words in the names of headers with a key that is not a credential.
+_OTHER_KEYS = frozenset(
+    {
+        *("idempotency", "deduplication", "dedup", "request", "cache", "surrogate", "websocket"),
+        *("partition", "routing", "sort", "shard", "object", "public"),
+    }
+)
 
 #: The header in which browsers send the secret of a WebSocket, beside names of protocols.
 _PROTOCOLS = "sec-websocket-protocol"
@@ -121,7 +128,7 @@ def _target_secrets(target: str) -> Iterator[str]:
     # A user name alone is often a token, as in `https://TOKEN@host/`.
     if not parts.password and not WORD.fullmatch(parts.username or ""):
         yield parts.username or ""
-    yield from find_named_parameters(parts.query)
+    yield from find_query_secrets(parts.query)
     yield from _detect(target)
 
 
@@ -154,7 +161,10 @@ def _holds_secret(name: str, value: str) -> bool:
     """Whether the value of a header is a credential or another secret, by its name."""
     if name.lower() in CREDENTIALS or SECRET_NAME.search(name):
         return True
-    return name.lower().rpartition("-")[2] in _HEADER_WORDS and not is_readable(value)
+    words = name.lower().split("-")
+    is_key = words[-1] == "key" and _OTHER_KEYS.isdisjoint(words)
+    is_likely = is_key or words[-1] in _HEADER_WORDS or "signature" in words
+    return is_likely and not is_readable(value)
 
 
 def _protocol_secrets(value: str) -> Iterator[str]:

@@ -13,6 +13,9 @@ _BEGINS = re.compile(r'\{\s*+"|\[\s*+[\[{"]')
 #: A text of JSON, whose end may be missing, and what opens or closes a value.
 _MARK = re.compile(r'"(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+(?P<closed>"?)|[\[\]{}]', re.DOTALL)
 
+#: What follows the name of a member.
+_NAMES = re.compile(r"\s{0,64}:")
+
 #: What is left of a word or a number that is cut, and what shows that it is.
 _REST = ascii_letters + digits + "+-.…"
 
@@ -30,18 +33,66 @@ _DEEP = 4096
 #: Attempts to close what is open: what is cut begins once, and a few texts begin like it.
 _CUTS = 3
 
-_DECODER = json.JSONDecoder(strict=False)
+
+def _keep_repeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The members of an object. One with a name that occurs again is a list of its values."""
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    values: dict[str, list[object]] = {}
+    for name, value in pairs:
+        values.setdefault(name, []).append(value)
+    return dict(values)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_keep_repeated, strict=False)
+
+#: Python refuses numbers of some thousand digits, which are left as texts.
+_OF_LONG_NUMBERS = json.JSONDecoder(object_pairs_hook=_keep_repeated, parse_int=str, strict=False)
 
 
 def read_json(text: str) -> object:
-    """The value that a text is in JSON; None if it is none or nested too deeply."""
-    if text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "[", '"'):
+    """The value that a text is in JSON; None if it is none or nested too deeply. Members of one
+    object with the same name are a list.
+    """
+    text = text.lstrip("\ufeff \t\r\n")
+    if text[:1] not in ("{", "[", '"'):
         return None
     try:
-        value = json.loads(text)
+        value = _decode(text)
     except (ValueError, RecursionError):
         return None
     return None if is_too_deep(text.encode("utf-8", "replace"), value) else value
+
+
+def _decode(text: str) -> object:
+    """The value of a text of JSON. Raises ValueError and RecursionError."""
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        return _OF_LONG_NUMBERS.decode(text)
+
+
+def texts_below(text: str, start: int) -> tuple[list[tuple[str, str]], int]:
+    """The texts of the object or list that begins somewhere in a text, as they are written, each
+    behind the name of the last member before it; and its end. It need not be JSON.
+    """
+    found, open_, end, name = list[tuple[str, str]](), 0, start, ""
+    for mark in _MARK.finditer(text, start):
+        if open_ == 0 and (mark.start() != start or mark[0] not in ("{", "[")):
+            break
+        end = mark.end()
+        if mark[0] in ("{", "["):
+            open_ += 1
+        elif mark[0] in ("}", "]"):
+            open_ -= 1
+        elif _NAMES.match(text, end):
+            name = mark[0][1:-1]
+        else:
+            found.append((name, mark[0][1:].removesuffix(mark["closed"])))
+    return found, end
 
 
 def find_fragments(text: str) -> Iterator[object]:

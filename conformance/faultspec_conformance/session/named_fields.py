@@ -6,7 +6,6 @@ from urllib.parse import parse_qsl
 
 from faultspec_conformance.session.secret_names import (
     Hides,
-    hide_nothing,
     is_ordinary,
     is_secret_value,
     split_name,
@@ -26,23 +25,22 @@ _NAME = re.compile(r"""\bname=(?:"(?P<quoted>[^"]{1,200})"|(?P<plain>[^"\s;]{1,2
 _BOUNDARY = re.compile(r"^--\S{1,200}(?=\r?$)", re.MULTILINE)
 
 
-def find_named_parameters(query: str, hides: Hides = hide_nothing) -> Iterator[str]:
-    """Yield the values of secret parameters, whose names may have the steps to a member."""
-    for name, value in parse_qsl(query):
-        if hides(name) or is_secret_value(split_name(name), value):
-            yield value
-
-
-def find_form_secrets(text: str, hides: Hides) -> Iterator[str]:
-    """Yield the values of secret parameters in the lines of a text: each up to the end of its line,
-    and up to a blank or a quote, where the line of a log goes on.
-    """
+def parameters_in(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the parameters in the lines of a text, decoded."""
     for match in _PARAMETER.finditer(text):
-        for value in find_named_parameters(match["pair"], hides):
-            yield value
-            shown = _ENDS.split(value, maxsplit=1)[0]
-            if shown != value and not is_ordinary(shown):
-                yield shown
+        yield from parse_qsl(match["pair"])
+
+
+def find_parameter_secrets(name: str, value: str, hides: Hides) -> Iterator[str]:
+    """Yield the value of a secret parameter, whose name may have the steps to a member: up to the
+    end of its line, and up to a blank or a quote, where the line of a log goes on.
+    """
+    if not hides(name) and not is_secret_value(split_name(name), value):
+        return
+    yield value
+    shown = _ENDS.split(value, maxsplit=1)[0]
+    if shown != value and not is_ordinary(shown):
+        yield shown
 
 
 def find_field_secrets(text: str, hides: Hides) -> Iterator[str]:

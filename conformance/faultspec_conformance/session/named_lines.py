@@ -16,8 +16,10 @@ from faultspec_conformance.session.secret_names import (
 )
 
 #: A line of YAML or of properties, with a value without blanks or in quotes, and with a comment.
+#: Tags and anchors of YAML stand before the value.
 _LINE = re.compile(
     r"^[ \t-]{0,40}+(?P<name>[\w.\[\]-]{1,100})[ \t]{0,8}[:=][ \t]{0,8}"
+    r"(?:[&!][\w!:./-]{0,60}[ \t]{1,8}){0,2}"
     r"(?P<text>\"[^\"\r\n]++\"|'[^'\r\n]++'|\S++)(?:[ \t]++\#[^\r\n]*+)?[ \t]{0,8}\r?$",
     re.MULTILINE,
 )
@@ -25,12 +27,12 @@ _LINE = re.compile(
 #: The line of YAML before a text of several lines (YAML 1.2.2, 8.1).
 _BLOCK = re.compile(
     r"(?P<indent> {0,40})(?:- {1,8}){0,4}[\"']?(?P<name>[\w.-]{1,100})[\"']?:[ \t]{1,8}"
-    r"[|>][-+\d]{0,2}[ \t]{0,8}(?:#.*)?"
+    r"(?:[&!][\w!:./-]{0,60}[ \t]{1,8}){0,2}[|>][-+\d]{0,2}[ \t]{0,8}(?:#.*)?"
 )
 
 #: The first line of a table: names alone.
 _COLUMNS = re.compile(
-    r"[\s\ufeff]*+(?P<line>[\"\w.-]{1,100}(?:(?P<mark>[,;\t])[\"\w.-]{1,100}){1,400})\r?\n"
+    r"[\s\ufeff]*+(?P<line>[\"\w.-]{1,100}(?:(?P<mark>[,;\t]) ?[\"\w.-]{1,100}){1,400})\r?\n"
 )
 
 
@@ -45,7 +47,7 @@ def find_line_secrets(text: str, hides: Hides) -> Iterator[str]:
 
 
 def _find_in_blocks(text: str, hides: Hides) -> Iterator[str]:
-    lines = text.splitlines() if ": |" in text or ": >" in text else []
+    lines = text.splitlines() if " |" in text or " >" in text else []
     for number, line in enumerate(lines):
         head = _BLOCK.fullmatch(line)
         if head is None or not (hides(head["name"]) or _names_secret(head["name"])):
@@ -62,12 +64,16 @@ def _find_in_columns(text: str, hides: Hides) -> Iterator[str]:
     if columns is None:
         return
     with suppress(csv.Error):
-        names = next(csv.reader([columns["line"]], delimiter=columns["mark"]))
+        names = next(_read_rows([columns["line"]], columns["mark"]))
         secret = [place for place, name in enumerate(names) if hides(name) or _names_secret(name)]
         lines = text[columns.end() :].splitlines(keepends=True) if secret else []
-        for row in csv.reader(lines, delimiter=columns["mark"]):
+        for row in _read_rows(lines, columns["mark"]):
             if len(row) == len(names):
                 yield from (row[place].strip() for place in secret)
+
+
+def _read_rows(lines: list[str], mark: str) -> Iterator[list[str]]:
+    return csv.reader(lines, delimiter=mark, skipinitialspace=True)
 
 
 def _names_secret(name: str) -> bool:

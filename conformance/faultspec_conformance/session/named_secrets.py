@@ -1,11 +1,16 @@
 """The secrets in a text by the names of its members, parameters, fields and elements."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import parse_qsl
 
-from faultspec_conformance.session.json_fragments import find_fragments, read_json
+from faultspec_conformance.session.json_fragments import find_fragments, read_json, texts_below
 from faultspec_conformance.session.named_elements import find_element_secrets
-from faultspec_conformance.session.named_fields import find_field_secrets, find_form_secrets
+from faultspec_conformance.session.named_fields import (
+    find_field_secrets,
+    find_parameter_secrets,
+    parameters_in,
+)
 from faultspec_conformance.session.named_lines import find_line_secrets
 from faultspec_conformance.session.secret_names import (
     Hides,
@@ -53,9 +58,25 @@ def _find_in_text(text: str, hides: Hides, names: tuple[str, ...], depth: int) -
     yield from _find_in_fragments(text, hides, names, depth)
     yield from find_line_secrets(text, hides)
     if "<" not in text[:64] and not (depth and " " in text):
-        yield from find_form_secrets(text, hides)
+        yield from _find_in_parameters(parameters_in(text), hides, depth)
     yield from find_element_secrets(text, hides)
     yield from find_field_secrets(text, hides)
+
+
+def find_query_secrets(query: str) -> Iterator[str]:
+    """Yield the values of secret parameters of a query, and the secrets in those that hold a text
+    of their own, such as JSON.
+    """
+    yield from _find_in_parameters(parse_qsl(query), hide_nothing, 0)
+
+
+def _find_in_parameters(
+    parameters: Iterable[tuple[str, str]], hides: Hides, depth: int
+) -> Iterator[str]:
+    for name, value in parameters:
+        yield from find_parameter_secrets(name, value, hides)
+        if depth < _DEEPEST_TEXT and _HOLDS.match(value.lstrip()):
+            yield from _find_in_text(value, hides, split_name(name), depth + 1)
 
 
 def _find_in_value(value: object, names: tuple[str, ...], depth: int) -> Iterator[str]:
@@ -73,6 +94,28 @@ def _find_in_value(value: object, names: tuple[str, ...], depth: int) -> Iterato
             yield from _find_in_text(value, hide_nothing, names, depth + 1)
 
 
+def _find_in_members(text: str, hides: Hides) -> Iterator[str]:
+    """The values of secret members in a text that need not be JSON as a whole. Of an object or a
+    list below such a name it has all texts.
+    """
+    end = 0
+    for match in _MEMBER.finditer(text):
+        name = match["name"]
+        if not hides(name) and not is_below_secret(split_name(name)):
+            continue
+        scalar = _SCALAR.match(text, match.end())
+        if scalar is not None:
+            written = [("", scalar["number"] or scalar["text"])]
+        elif match.end() < end:
+            continue  # what holds it was read
+        else:
+            written, end = texts_below(text, match.end())
+        for member, value in written:
+            names = (*split_name(name), *([member] if member else []))
+            if hides(name) or is_secret_value(names, value):
+                yield value
+
+
 def _find_in_fragments(
     text: str, hides: Hides, names: tuple[str, ...], depth: int
 ) -> Iterator[str]:
@@ -87,13 +130,7 @@ def _find_in_fragments(
     for _ in range(_DEEPEST_TEXT):
         for value in find_fragments(plain):
             yield from _find_in_value(value, names, depth)
-        for match in _MEMBER.finditer(plain):
-            name = match["name"]
-            if hides(name) or is_below_secret(split_name(name)):
-                scalar = _SCALAR.match(plain, match.end())
-                written = (scalar["number"] or scalar["text"]) if scalar is not None else ""
-                if hides(name) or is_secret_value(split_name(name), written):
-                    yield written
+        yield from _find_in_members(plain, hides)
         if '\\"' not in plain:
             return
         plain = _ESCAPED.sub(r"\1", plain)
