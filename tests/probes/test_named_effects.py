@@ -60,7 +60,8 @@ DOCUMENT = {
 class Bank:
     """Accounts, and payments that are refused. ``debits``: the codes whose refusals debit the
     account. ``moves``: the balance changes with each read. ``once``: the first refusal alone
-    debits. ``closes``: a refusal closes the account.
+    debits. ``closes``: a refusal closes the account. ``empties``: a refusal takes all that an
+    account has.
     """
 
     def __init__(
@@ -69,14 +70,19 @@ class Bank:
         moves: bool = False,
         once: bool = False,
         closes: bool = False,
+        empties: bool = False,
         identifier: object = "acc-7f3a9",
     ) -> None:
         self.identifier = identifier
         self.debits, self.moves, self.once, self.closes = debits, moves, once, closes
+        self.empties = empties
+        self.accounts: dict[str, int] = {}
         self.balance, self.tries = 100, 0
 
     def __call__(self, request: Request) -> Response:
         """The answer."""
+        if self.empties and request.target != "/payments":
+            return self._answer_apart(request)
         if request.target == "/accounts":
             return answer(201, {"id": self.identifier})
         if request.method == "GET":
@@ -88,9 +94,19 @@ class Bank:
             )
         sent = json.loads(request.body)
         self.tries += 1
+        self.accounts[str(sent.get("from"))] = 0
         if sent["code"] in self.debits and not (self.once and self.tries > 2):
             self.balance -= 5
         return answer({"frozen": 409, "down": 503, "unclear": 504}[sent["code"]], sent)
+
+    def _answer_apart(self, request: Request) -> Response:
+        """The answer about accounts that each have a balance of their own."""
+        if request.method == "POST":
+            identifier = f"acc-{len(self.accounts)}-7f3a9"
+            self.accounts[identifier] = 100
+            return answer(201, {"id": identifier})
+        identifier = request.target.removeprefix("/accounts/")
+        return answer(200, {"id": identifier, "balance": self.accounts[identifier]})
 
 
 def found(
@@ -158,3 +174,12 @@ def test_short_ids_count_under_a_name_of_their_kind(
 def test_a_failure_that_may_have_taken_effect_is_left_alone() -> None:
     """A code whose `effect` is not none promises nothing."""
     assert found(Bank("unclear"), "unclear") == []
+
+
+def test_a_refusal_that_sets_a_value_of_what_it_names_fails() -> None:
+    """A write that empties an account differs from nothing when it is sent again; a new account
+    shows its effect.
+    """
+    ((kind, message),) = found(Bank(empties=True), "frozen", {"from": "acc-0-7f3a9"})
+    assert kind == "failed"
+    assert "differs at `/balance`" in message

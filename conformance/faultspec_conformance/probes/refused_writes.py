@@ -4,7 +4,6 @@ The exchanges of the run show most of it. What they leave open is read once. A w
 something differs is sent again to a new resource, between two reads.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec.runtime.nodes import child
 from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.effects import GONE
-from faultspec_conformance.probes.resending import LARGEST, ask_again
+from faultspec_conformance.probes.resending import LARGEST, ask_again, with_body
 from faultspec_conformance.probes.whole_lists import (
     configured_query,
     pages_config,
@@ -569,12 +568,7 @@ def _renew_texts(session: HttpSession, refused: Observation, texts: frozenset[st
     }
     if not new or len(refused.exchange.request.body) > LARGEST:
         return refused
-    return _with_body(refused, _replace_texts(parse_body(refused.exchange.request.body), new))
-
-
-def _with_body(refused: Observation, body: object) -> Observation:
-    request = replace(refused.exchange.request, body=json.dumps(body).encode())
-    return replace(refused, exchange=replace(refused.exchange, request=request))
+    return with_body(refused, _replace_texts(parse_body(refused.exchange.request.body), new))
 
 
 def _replace_texts(value: object, new: Mapping[str, str]) -> object:
@@ -665,7 +659,7 @@ def _send_renewed(
     if refused.status == 409 and kind is not None:
         wrong |= _taken_values(session, kind, wrong)
     for members in _new_members(session, operation, sent=sent, current=current, keeps=wrong):
-        renewed = _with_body(refused, {**sent, **members, **wrong})
+        renewed = with_body(refused, {**sent, **members, **wrong})
         answer = ask_again(session, renewed, path, tag=tag)
         if answer is None or answer.ok:
             return None  # what it changed is due

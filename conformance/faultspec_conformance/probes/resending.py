@@ -1,5 +1,6 @@
 """Sending a refused write once more."""
 
+import json
 from dataclasses import replace
 
 from faultspec_conformance.session.http import HttpSession
@@ -48,3 +49,9 @@ def ask_again(
     )
     with session.driver.log_as("confirm"):
         return session.ask(request, spec)
+
+
+def with_body(refused: Observation, body: object) -> Observation:
+    """A refused write with another body, to be sent again."""
+    request = replace(refused.exchange.request, body=json.dumps(body).encode())
+    return replace(refused, exchange=replace(refused.exchange, request=request))
