@@ -146,6 +146,8 @@ class Garage:
             return answer(404, {"code": "absent"})
         before = self.cars[name]
         changed = before | body
+        if "keeps-status" in self.habits:
+            changed["status"] = before["status"]
         if whole and "confirms-and-keeps" in self.habits:
             self.cars[name] = changed | {"owner": before["owner"]}
             return answer(200, changed)

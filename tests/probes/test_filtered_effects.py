@@ -67,6 +67,7 @@ def findings(*habits: str) -> set[tuple[str, str]]:
     [
         ("filter-keeps-deleted", "writes/deleted", "with `status=new` shows the car"),
         ("filter-keeps-updated", "writes/updated", "shows the car, whose `status` is used"),
+        ("keeps-status", "writes/updated", "but `status` of the car stays as it was"),
     ],
 )
 def test_what_a_filtered_list_keeps_is_found(habit: str, clause: str, words: str) -> None:

@@ -137,8 +137,9 @@ class Garage:
         lost = {"keeps-note": "note", "keeps-doors": "doors", "keeps-colour": "colour"}
         kept = lost.get(self.sin)
         self.cars[name] = {**after, kept: before[kept]} if kept else after
-        if self.sin == "ignores-doors":
-            self.cars[name] = after = {**after, "doors": before["doors"]}
+        ignored = self.sin.removeprefix("ignores-")
+        if self.sin.startswith("ignores-") and ignored in before and ignored != "null":
+            self.cars[name] = after = {**after, ignored: before[ignored]}
         return self.shown(200, after)
 
 
@@ -247,3 +248,45 @@ def test_null_that_is_ignored_fails_in_a_merge_patch(media_type: str, level: str
     outcomes = run("ignores-null", document=document).observations.outcomes
     levels = {one.finding.level for one in outcomes if one.finding is not None}
     assert levels == {level}
+
+
+PRICE = {
+    "type": "object",
+    "properties": {"amount": {"type": "integer"}, "currency": {"type": "string"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("member", "schema", "value"),
+    [
+        ("price", PRICE, {"amount": 7, "currency": "EUR"}),
+        ("built", {"type": "string", "format": "date"}, "2024-08-01"),
+        ("colour", CAR["properties"]["colour"], None),
+    ],
+)
+def test_a_member_for_updates_is_changed_by_them(member: str, schema: Any, value: object) -> None:
+    """A PATCH of one member that the document has for updates changes it: a date, an object, and a
+    choice that the creation does not send. A schema that the answer shares promises nothing.
+    """
+    car = {**CAR, "properties": {**CAR["properties"], member: schema}}
+    body = {"requestBody": {"content": {"application/json": {"schema": car}}}}
+    create = {name: one for name, one in {**NEW, member: value}.items() if one is not None}
+    answered = {"200": {"description": "", "content": {"application/json": {"schema": car}}}}
+    for shared in (False, True):
+        document = deepcopy(DOCUMENT)
+        for operation in (
+            document["paths"]["/cars"]["post"],
+            document["paths"]["/cars/{id}"]["patch"],
+        ):
+            operation |= body
+            if shared:
+                operation["responses"] = answered
+        for sin in ("", f"ignores-{member}"):
+            session = run(sin, create=create, document=document)
+            pointers = {
+                one.finding.pointer
+                for one in session.observations.outcomes
+                if one.finding is not None
+            }
+            is_due = bool(sin) and (value is not None or not shared)
+            assert pointers == ({f"/{member}"} if is_due else set())

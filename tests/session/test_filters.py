@@ -60,10 +60,19 @@ def test_choices_booleans_and_ids_are_exact() -> None:
 
 @given(st.integers(), st.integers())
 def test_a_range_fits_its_side(held: int, bound: int) -> None:
-    """A number fits a least or most value on one side of it; at the bound nothing is known."""
-    for name, is_least in (("min_grams", True), ("max_grams", False)):
+    """A number fits a least or most value on one side of it, and at the bound where its name says
+    so: `after` may leave out what is exactly then.
+    """
+    for name, is_least, at_bound in (
+        ("min_grams", True, True),
+        ("maximum-grams", False, True),
+        ("grams[gte]", True, True),
+        ("grams_le", False, True),
+        ("grams_after", True, None),
+        ("grams[lt]", False, None),
+    ):
         fits = filters(**{name: {"type": "integer"}})[name].fits({"grams": held}, bound)
-        expected = None if float(held) == float(bound) else (held > bound) == is_least
+        expected = at_bound if float(held) == float(bound) else (held > bound) == is_least
         assert fits is expected
 
 

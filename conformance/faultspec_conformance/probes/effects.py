@@ -139,10 +139,10 @@ def emptied_members(sent: Mapping[str, object], read: Observation) -> set[str]:
     return {
         name
         for name, value in sent.items()
-        if _is_comparable(value)
+        if (_is_comparable(value) or (isinstance(value, dict) and value))
         and value not in ("", False)
         and not _OWN.search(name)
-        and shown.get(name, ...) in (None, "", [])
+        and shown.get(name, ...) in (None, "", [], {})
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from faultspec.openapi.nodes import sequence
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import lists_item, lists_unchanged, may_be_pending
+from faultspec_conformance.probes.updates import is_writable
 from faultspec_conformance.probes.whole_lists import configured_query, read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
@@ -93,17 +94,37 @@ class FilteredEffects:
         """
         yield from self._check_left(shown)
         for one, operation, other in self._other_choices(operations, shown):
-            if self._send(operation, {one.filter.member: other}, state):
+            write = self._send(operation, {one.filter.member: other}, state)
+            if write is not None:
+                yield from self._check_kept(one, operation, write)
                 yield from self._check_left([one])
                 self._send(operation, {one.filter.member: one.wanted}, self.get())
                 return
 
-    def _send(self, operation: ServiceOperation, body: object, state: Observation) -> bool:
-        """Update the resource, and return whether that is done."""
+    def _check_kept(
+        self, one: FilteredPage, operation: ServiceOperation, write: Observation
+    ) -> Iterator[Outcome]:
+        """Check that a member that the document has for updates is not what it was."""
+        member = one.filter.member
+        if not write.ok or not is_writable(self.session, operation, member):
+            return
+        if self._item(self.get()).get(member) == one.wanted:
+            self.settle()
+            after = self.get()
+            if self._item(after).get(member) == one.wanted:
+                message = f"{operation.name} succeeded ({write}), but `{member}` of the "
+                message += f"{self.resource.kind.name} stays as it was"
+                evidence, pointer = (one.page, write, after), f"/{member}"
+                yield failed(_UPDATED, message, *evidence, pointer=pointer, variant="kept")
+
+    def _send(
+        self, operation: ServiceOperation, body: object, state: Observation
+    ) -> Observation | None:
+        """Update the resource. Return the answer; None if the update may be pending."""
         spec = request_to(self.session, operation, self.resource.item_values(operation))
         spec = with_tag(spec, state.header("ETag"))
         write = self.session.call(replace(spec, identity=self.resource.owner, body=body))
-        return not may_be_pending(write)
+        return None if may_be_pending(write) else write
 
     def _last_update(self) -> Observation | None:
         """Return the last update of the resource that succeeded."""

@@ -19,7 +19,7 @@ from faultspec_conformance.probes.effects import (
     is_set_by_service,
     may_be_pending,
 )
-from faultspec_conformance.probes.updates import change_body
+from faultspec_conformance.probes.updates import change_body, is_writable
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import request_to
@@ -36,7 +36,7 @@ _UPDATED, _STALE = "writes/updated", "preconditions/stale"
 _STATES = re.compile(r"stat(e|us)|phase|stage|step|progress", re.IGNORECASE)
 
 #: Members that are updated alone, and members that are set to null.
-_MEMBERS, _NULLS = 6, 2
+_MEMBERS, _NULLS = 10, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class MemberUpdates:
                 another = self._another_value(name, documented.get(name), old)
                 fresh = fresh if another is None else another
             if (
-                (is_text_or_number(fresh) or isinstance(fresh, list))
+                (is_text_or_number(fresh) or isinstance(fresh, list | dict))
                 and not is_masked(old)
                 and not is_equal_value(fresh, old)
             ):
@@ -200,6 +200,18 @@ class MemberUpdates:
         schema_of_operation = self.operation.body.schema if self.operation.body is not None else {}
         if name in sampling.free_texts(source.document, schema_of_operation):
             return sampling.new_value(source, {**node, "type": "string"})
+        if node.get("format") == "date" and isinstance(old, str):
+            return self.session.tokens.day()
+        if isinstance(old, dict):
+            return self._another_object(node, old)
+        return None
+
+    def _another_object(self, node: Json, old: Mapping[str, object]) -> object:
+        """Return the object with another value of one member, or None."""
+        for name, schema in sampling.properties_of(node).items():
+            another = self._another_value(name, schema, old.get(name))
+            if is_text_or_number(another):
+                return {**old, name: another}
         return None
 
     def _nullable(self, state: Observation) -> Iterator[str]:
@@ -290,7 +302,8 @@ class MemberUpdates:
                 return [failed(_UPDATED, message, *evidence, pointer=pointer, variant="partly")]
             if new is not ... and old != value and new == value:
                 found.append(passed(_UPDATED))
-            if len(body) == 1 and name in self.sent and value is not None and old == new != value:
+            is_due = name in self.sent or is_writable(self.session, self.operation, name)
+            if len(body) == 1 and is_due and value is not None and old == new != value:
                 message = f"{operation} succeeded ({write}), but `{name}` of the {kind} stays as "
                 message += "it was"
                 pointer = f"/{name}"

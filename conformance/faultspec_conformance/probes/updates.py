@@ -3,6 +3,7 @@
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.config.requests import NAMES
+from faultspec_conformance.session import sampling
 from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.fixtures import body_for, likely_body
 from faultspec_conformance.session.http import HttpSession
@@ -47,6 +48,19 @@ def change_body(session: HttpSession, kind: ResourceKind, operation: ServiceOper
     if session.description.find(operation.method, operation.template) is None:
         return _body_of_recipe(session, operation)
     return likely_body(session, operation)
+
+
+def is_writable(session: HttpSession, operation: ServiceOperation, name: str) -> bool:
+    """Whether the document has a member for updates. A schema that the body shares with the answer
+    also has members that the service only shows.
+    """
+    if session.description.learned or operation.body is None:
+        return False
+    schema, document = operation.body.schema, session.description.document
+    if operation.success is not None and operation.success.schema == schema:
+        return False
+    node = sampling.properties_of(sampling.merge_all_of(document, schema)).get(name)
+    return node is not None and not sampling.is_read_only(sampling.only_branch(document, node))
 
 
 def _body_of_recipe(session: HttpSession, operation: ServiceOperation) -> object:

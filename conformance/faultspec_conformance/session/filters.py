@@ -15,13 +15,18 @@ from faultspec_conformance.session.next_pages import Paging
 Relation = Literal["equal", "least", "most"]
 
 #: Words before or after the name of a member in the name of a parameter.
-_LEAST = r"min|minimum|from|since|after|gte?|ge|start|over|above"
-_MOST = r"max|maximum|to|until|before|lte?|le|end|under|below|up_?to"
+_LEAST = r"minimum|min|from|since|after|gte?|ge|start|over|above"
+_MOST = r"maximum|max|to|until|before|lte?|le|end|under|below|up_?to"
 
 _RANGE = re.compile(
     rf"(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))[_.-]?(?P<member>.+)"
     rf"|(?P<named>.+?)(?:[_.\[-]+)(?:(?P<from>{_LEAST})|(?P<to>{_MOST}))\]?",
     re.IGNORECASE,
+)
+
+#: Names of parameters whose bound itself fits. `after` may leave out what is exactly then.
+_CLOSED = re.compile(
+    r"(?:min|max)(?:imum)?[_.-]?.+|.+[_.\[-](?:(?:min|max)(?:imum)?|[gl]te|[gl]e)\]?", re.IGNORECASE
 )
 
 #: What a member may be called beyond the name in a parameter, such as `created_after` and
@@ -34,7 +39,7 @@ class ListFilter:
     """A parameter that filters a list by a ``member`` of its items.
 
     ``schema``: that of one value. ``exact``: its values are those of the member, not texts to
-    search for.
+    search for. ``closed``: the bound of a range fits.
     """
 
     name: str
@@ -42,6 +47,7 @@ class ListFilter:
     member: str
     relation: Relation
     exact: bool
+    closed: bool = False
 
     def fits(self, item: Mapping[str, object], wanted: object) -> bool | None:
         """Whether an item fits a value; None if that is not known."""
@@ -58,7 +64,7 @@ class ListFilter:
         if mine is None or bound is None or isinstance(mine, float) != isinstance(bound, float):
             return None
         if mine == bound:
-            return None  # `after` may leave out what is exactly then
+            return True if self.closed else None
         return (mine > bound) == (self.relation == "least")  # type: ignore[operator]  # of one type
 
 
@@ -110,7 +116,10 @@ def find_filters(
         own = (members.get(_plain(name) + end) for end in _OF_TIME)
         member = next((one for one in own if one is not None), None) if name else None
         if relation is not None and member is not None:
-            yield ListFilter(parameter.name, schema, member, relation=relation, exact=True)
+            closed = _CLOSED.fullmatch(parameter.name) is not None
+            yield ListFilter(
+                parameter.name, schema, member, relation=relation, exact=True, closed=closed
+            )
 
 
 def range_of(name: str) -> tuple[Relation | None, str]:
