@@ -183,3 +183,18 @@ def test_a_refusal_that_sets_a_value_of_what_it_names_fails() -> None:
     ((kind, message),) = found(Bank(empties=True), "frozen", {"from": "acc-0-7f3a9"})
     assert kind == "failed"
     assert "differs at `/balance`" in message
+
+
+def test_a_count_of_what_a_resource_has_is_not_one_of_requests() -> None:
+    """Members that count or tell of tries may move with a refusal; `seedCount`, `accountBalance`,
+    `catalogNumber` and `onLoan` are what the item has.
+    """
+    tries = ("requestCount", "usage_today", "calls", "count", "lastAttemptAt", "error_log", "_etag")
+    held = ("seedCount", "accountBalance", "catalogNumber", "onLoan", "requestedAmount", "updates")
+    shown = [
+        http_session(
+            lambda request, n=n: answer(200, dict.fromkeys((*tries, *held), n)), TAXONOMY
+        ).call(RequestSpec("GET", "/accounts/7"))
+        for n in (1, 2)
+    ]
+    assert named_effects.differing_places(*shown) == sorted(f"/{name}" for name in held)

@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 
+from faultspec.language.spelling import snake
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.config import PagesConfig
 from faultspec_conformance.drivers import NoAnswer
@@ -33,11 +34,11 @@ REFUSED = "writes/refused"
 #: seconds.
 _TICK = 1.1
 
-#: Members that tell of a try, and not of its effect.
+#: Members that tell of a try, and not of its effect, by their words.
 _TRIES = re.compile(
-    r"^_?(etag|version|revision)$|_at$|_on$|time|date|attempt|tries|retr(y|ies)|fail|error|last"
-    r"|audit|log|history|event",
-    re.IGNORECASE,
+    r"etag|version|revision|(?:.*_)?(?:at|on)|(?:.*_)?(?:(?:time|date)(?:s|time|stamp)?|attempts?"
+    r"|try|tries|retry|retries|fail\w*|errors?|last|updated|modified|audits?|logs?|history|events?)"
+    r"(?:_.*)?"
 )
 
 #: Words of an item that stands in a list because it failed.
@@ -145,7 +146,7 @@ def find_moved(one: Observation, other: Observation) -> list[str]:
     return sorted(
         pointer
         for pointer in differing_pointers(one.json, other.json)
-        if not any(_TRIES.search(part) for part in pointer.split("/"))
+        if not any(_TRIES.fullmatch(snake(part)) for part in pointer.split("/"))
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from faultspec.exchange.body import replace_value
+from faultspec.language.spelling import snake
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import GONE
 from faultspec_conformance.probes.failed_effects import find_moved, has_no_effect
@@ -54,8 +55,11 @@ _TICK = 1.1
 #: kind: other numbers are quantities.
 _TELLING = 6
 
-#: Members that count requests, refused ones too.
-_COUNTERS = re.compile(r"usage|call|request|hit|count|used", re.IGNORECASE)
+#: Members that count requests, refused ones too, by their words. Another count, such as
+#: `seedCount`, is of what the item has.
+_COUNTERS = re.compile(
+    r"count|counter|(?:.*_)?(?:usages?|calls?|requests?|hits?|used|uses)(?:_.*)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,4 +236,8 @@ def read_named(session: HttpSession, named: NamedResource) -> Observation:
 def differing_places(one: Observation, other: Observation) -> list[str]:
     """The places at which two reads differ, but for those that tell of a try or count requests."""
     moved = find_moved(one, other)
-    return [place for place in moved if not any(map(_COUNTERS.search, place.split("/")))]
+    return [
+        place
+        for place in moved
+        if not any(_COUNTERS.fullmatch(snake(part)) for part in place.split("/"))
+    ]
