@@ -421,6 +421,12 @@ def test_a_call_over_http_is_a_command_line_too() -> None:
     assert curl.command_lines("engine --stdio", (call,)) == ()
 
 
+def test_an_address_of_a_recording_is_whole() -> None:
+    """A proxy records the whole address, which has its base already."""
+    line = curl.command_line("http://h", Request("GET", "http://h/a?b=1"))
+    assert shlex.split(line)[3] == "http://h/a?b=1"
+
+
 def test_variables_stay_variables() -> None:
     """`${NAME}` is left for the shell to expand; other dollars and quotes are not."""
     line = curl.command_line(

@@ -37,7 +37,8 @@ def command_line(base: str, request: Request) -> str:
     words += ["-I"] if request.method == "HEAD" else ["-i"]
     if request.method not in ("GET", "HEAD") or request.body:
         words += ["-X", shlex.quote(request.method)]
-    words.append(_quote(base + request.target))
+    is_whole = re.match("https?://", request.target) is not None  # in recordings of proxies
+    words.append(_quote(request.target if is_whole else base + request.target))
     names = {name.lower() for name, _ in request.headers}
     for name, value in request.headers:
         if name.lower() in ("content-length", "host", "connection"):

@@ -40,8 +40,9 @@ _PREFIXED = re.compile(
     r"(?P<kept>[A-Za-z0-9]{1,8}(?:[_-][A-Za-z]{1,6})?[_-])?(?P<rest>.*)", re.DOTALL
 )
 
-#: A JSON Web Token (RFC 7519): its header, its claims and its signature.
-_SIGNED = re.compile(r"(?P<kept>eyJ[\w-]*\.[\w-]+\.)(?P<rest>[\w-]+)")
+#: A JSON Web Token (RFC 7519): its header, its claims and its signature. Other signed tokens have
+#: JSON and a signature alone.
+_SIGNED = re.compile(r"(?P<kept>eyJ[\w-]*\.(?:[\w-]+\.)?)(?P<rest>[\w-]+)")
 
 #: Characters of the shortest part of a token whose change cannot hit another token by chance.
 _UNGUESSABLE = 8
