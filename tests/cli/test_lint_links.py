@@ -186,3 +186,50 @@ def test_a_public_page_does_not_lead_into_this_network() -> None:
     links._refuse_private(httpx.Request("HEAD", "http://93.184.215.14/"))
     found = links.find_dead_links(["http://user:word@127.0.0.1:9/"])
     assert [each.is_checked for each in found.values()] == [False]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "followed"),
+    [
+        ("docs.example", "inside.example", False),
+        ("docs.example", "2852039166", False),
+        ("docs.example", "public.example", True),
+        ("inside.example", "other.example", True),
+        ("docs.example", "unknown.example", True),
+    ],
+)
+def test_a_name_of_this_network_is_behind_no_public_page(
+    first: str, then: str, monkeypatch: pytest.MonkeyPatch, *, followed: bool
+) -> None:
+    """A redirect of a public page to a name, or to a number, of a private address is not followed.
+    A page of this network may lead to another one.
+    """
+    names = {
+        "docs.example": "93.184.215.14",
+        "public.example": "93.184.215.15",
+        "inside.example": "10.1.2.3",
+        "other.example": "10.1.2.4",
+        "2852039166": "169.254.169.254",
+    }
+
+    def resolve(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
+        if host not in names:
+            raise OSError(host)
+        return [(2, 1, 6, "", (names[host], 0))]
+
+    asked: list[str] = []
+
+    def serve(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.host)
+        moved = {"Location": f"http://{then}/b"} if len(asked) == 1 else {}
+        return httpx.Response(302 if moved else 200, headers=moved)
+
+    monkeypatch.setattr("socket.getaddrinfo", resolve)
+    with httpx.Client(transport=httpx.MockTransport(serve)) as client:
+        request = client.build_request("HEAD", f"http://{first}/a")
+        if followed:
+            assert links._final_status(client, request) == 200
+        else:
+            with pytest.raises(httpx.RequestError, match="not a public address"):
+                links._final_status(client, request)
+    assert asked == [first, then][: 1 + followed]

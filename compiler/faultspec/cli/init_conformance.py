@@ -178,4 +178,9 @@ def _fetch(url: str) -> str | Diagnostic:
         return Diagnostic(
             "unreachable", f"the address answers {answer.status}", without_credentials(url)
         )
+    if answer.cut:
+        message = f"the document {answer.cut}"
+        return Diagnostic(
+            "unreachable", message, without_credentials(url), hint="save it, and name the file"
+        )
     return answer.body.decode("utf-8", "replace")

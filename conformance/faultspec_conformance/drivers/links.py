@@ -1,6 +1,7 @@
 """Whether URLs lead to a page: one HEAD request each, or GET where HEAD is not supported."""
 
 import ipaddress
+import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -75,8 +76,8 @@ def _client(
 
 
 def _refuse_private(request: httpx.Request) -> None:
-    """Raise RequestError if a page of the public redirects to an address of this network. A name
-    of such an address is not looked up.
+    """Raise RequestError for an address of this network, which a page of the public may redirect
+    to.
     """
     host = request.url.host
     private = is_loopback_host(host)
@@ -84,6 +85,16 @@ def _refuse_private(request: httpx.Request) -> None:
         private = private or not ipaddress.ip_address(host).is_global
     if private:
         raise httpx.RequestError(f"{host} is not a public address", request=request)
+
+
+def _is_inside(host: str) -> bool:
+    """Whether a name stands for an address of this network. One that is not found stands for none:
+    a proxy may know it.
+    """
+    with suppress(OSError, UnicodeError, ValueError):
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        return any(not ipaddress.ip_address(one[4][0]).is_global for one in found)
+    return False
 
 
 def _split(url: str) -> SplitResult | None:
@@ -128,11 +139,17 @@ def _problem_of(client: httpx.Client, url: str, end: float) -> LinkProblem | Non
 
 
 def _final_status(client: httpx.Client, request: httpx.Request) -> int:
-    """The status at the end of the redirects. No body is read. Raises HTTPError."""
+    """The status at the end of the redirects. No body is read. A page of the public is not followed
+    to a name of this network. Raises HTTPError.
+    """
     for _ in range(_REDIRECTS + 1):
         answer = client.send(request, stream=True)
         answer.close()
-        if answer.next_request is None:
+        following = answer.next_request
+        if following is None:
             return answer.status_code
-        request = answer.next_request
+        here, there = request.url.host, following.url.host
+        if there != here and _is_inside(there) and not _is_inside(here):
+            raise httpx.RequestError(f"{there} is not a public address", request=following)
+        request = following
     raise httpx.TooManyRedirects("", request=request)
