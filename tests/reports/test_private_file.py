@@ -25,6 +25,29 @@ def test_only_the_owner_reads_a_report(tmp_path: Path, existing: str | None) -> 
     assert path.read_text() == "{}\n"
 
 
+@pytest.mark.parametrize("link", ["r.json", "reports"])
+def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path, link: str) -> None:
+    """A checkout may have a link to a file of the job, or to a folder. A link within it stays one,
+    and so does one beside no repository.
+    """
+    checkout, outside = tmp_path / "checkout", tmp_path / "outside"
+    outside.mkdir()
+    (outside / "r.json").write_text("mine")
+    (checkout / "own").mkdir(parents=True)
+    path = checkout / (link if link == "r.json" else f"{link}/r.json")
+    (checkout / link).symlink_to(outside / "r.json" if link == "r.json" else outside)
+    (checkout / ".git").mkdir()
+    with pytest.raises(OSError, match="out of the repository"):
+        write_private(path, "report")
+    assert (outside / "r.json").read_text() == "mine"
+    (checkout / "inside").symlink_to(checkout / "own")
+    write_private(checkout / "inside" / "r.json", "report")
+    assert (checkout / "own" / "r.json").read_text() == "report"
+    (checkout / ".git").rmdir()
+    write_private(path, "report")
+    assert (outside / "r.json").read_text() == "report"
+
+
 def test_a_device_is_written_in_place() -> None:
     """A device keeps its mode."""
     mode = Path(os.devnull).stat().st_mode

@@ -21,7 +21,7 @@ from faultspec_conformance.drivers.serving import serving, wait_for_interrupt
 from faultspec_conformance.orders.app import CALLERS, Orders
 from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.reports.console import findings_text, summary
-from faultspec_conformance.reports.private_file import write_private
+from faultspec_conformance.reports.private_file import refuse_way_out, write_private
 from faultspec_conformance.results.model import Report, exit_code
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions, Unreachable
@@ -60,6 +60,7 @@ def demonstrate(path: str, out: Path, sin: str, echo: Print) -> int:
     """Run the demonstration. Returns 0 if the service passed and the sin was caught; 2 if it could
     not run; else 1. Raises TargetError and OSError if a file cannot be written.
     """
+    refuse_way_out(out)
     loaded = language.load(path)
     if loaded.taxonomy is None:
         echo(printers.text(loaded.diagnostics, loaded.sources))
