@@ -12,6 +12,7 @@ from faultspec_conformance.config import (
     ConfiguredCall,
     ResourceConfig,
     ServiceConfig,
+    Step,
     UpstreamCall,
     UpstreamConfig,
     UpstreamFailure,
@@ -37,13 +38,17 @@ DOCUMENT: Mapping[str, Any] = {
         },
         "/visits/{id}": {"get": OK},
         "/visits/{id}/confirm": {"post": OK},
+        "/visits/{id}/approve": {"post": OK},
     },
 }
 
 
 class Clinic(Shop):
-    """A service whose visits are confirmed once each, by one call upstream."""
+    """A service whose visits are confirmed once each, by one call upstream. ``approved``: those
+    that may be confirmed; None for all.
+    """
 
+    approved: set[str] | None
     confirmed: set[str]
     targets: list[str]
 
@@ -51,6 +56,9 @@ class Clinic(Shop):
         """The answer."""
         parts = request.target.split("/")
         if request.method == "GET":
+            return answer(200, {"id": parts[2]})
+        if parts[-1] == "approve" and self.approved is not None:
+            self.approved.add(parts[2])
             return answer(200, {"id": parts[2]})
         if parts[-1] != "confirm":
             try:
@@ -60,7 +68,7 @@ class Clinic(Shop):
             self.orders.append({})
             return answer(201, {"id": f"visit-{len(self.orders)}"})
         self.targets.append(parts[2])
-        if parts[2] in self.confirmed:
+        if parts[2] in self.confirmed or parts[2] not in (self.approved or {parts[2]}):
             return answer(409, {"code": "unreadable"})
         found = self.call("/domes")
         if isinstance(found, Response):
@@ -69,13 +77,17 @@ class Clinic(Shop):
         return answer(200, {"id": parts[2]})
 
 
-def outcomes_of(path: str, tries: int) -> tuple[list[Outcome], Clinic]:
-    """The outcomes of the probe for a call with this path that must not be repeated."""
-    call = UpstreamCall(ConfiguredCall("POST", path), idempotent=False)
+def outcomes_of(path: str, tries: int, *before: str) -> tuple[list[Outcome], Clinic]:
+    """The outcomes of the probe for a call with this path that must not be repeated. ``before``:
+    paths of requests that go before it, without which it is refused.
+    """
+    steps = tuple(Step(ConfiguredCall("POST", one)) for one in before)
+    call = UpstreamCall(ConfiguredCall("POST", path), idempotent=False, before=steps)
     failures = (("unavailable", UpstreamFailure(503)),)
     upstream = ScriptedUpstream(UpstreamConfig("domes", (call,), failures))
     service = Clinic(upstream, tries=tries)
     service.confirmed, service.targets = set(), []
+    service.approved = {"none"} if before else None
     upstream.clock = lambda: service.now
     create = ConfiguredCall("POST", "/visits", body={"name": "${unique}"})
     config = ServiceConfig(
@@ -102,6 +114,22 @@ def test_an_action_that_succeeds_once_meets_each_failure_on_a_new_item(path: str
     assert all(target.startswith("visit-") for target in service.targets)
     found, _ = outcomes_of(path, tries=3)
     assert {one.clause for one in found if one.kind == "failed"} == {"upstream/unsafe"}
+
+
+def test_requests_before_a_call_bring_its_item_into_the_state_that_it_needs() -> None:
+    """Each attempt gets a new item, which is approved before it is confirmed. A request before the
+    call that is refused is told.
+    """
+    path, approval = "/visits/{id}/confirm", "/visits/{id}/approve"
+    found, service = outcomes_of(path, 1, approval)
+    assert not [one for one in found if one.kind == "failed"]
+    assert ("upstream/unsafe", "passed") in {(one.clause, one.kind) for one in found}
+    assert len({*service.targets}) > 6
+    found, _ = outcomes_of(path, 3, approval)
+    assert {one.clause for one in found if one.kind == "failed"} == {"upstream/unsafe"}
+    found, _ = outcomes_of(path, 1, "/visits/{id}/confirm", approval)
+    reasons = {one.reason for one in found if one.kind == "could_not_run"}
+    assert any("409" in str(one) and "goes before the call" in str(one) for one in reasons)
 
 
 @pytest.mark.parametrize(

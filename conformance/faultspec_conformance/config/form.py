@@ -303,6 +303,12 @@ _UPSTREAM_CALL = Record(
         **_CALL_KEYS,
         "as": _AS,
         "idempotent": Key(Flag(), "Whether the service may send its call upstream twice."),
+        "before": Key(
+            Many(Either((_REQUEST, Record("a request", {**_CALL_KEYS, "as": _AS}))), 1),
+            "Requests that bring the resource of the call into the state that it needs, such as "
+            "`POST /orders/${order.id}/approve`. They succeed, and go before each call, which then "
+            "gets a new resource.",
+        ),
     },
 )
 _PASS_ON = Record(

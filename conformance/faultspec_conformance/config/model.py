@@ -403,12 +403,13 @@ class SessionConfig:
 @dataclass(frozen=True, slots=True)
 class UpstreamCall:
     """A request that makes the service call the upstream once. ``idempotent``: the service may call
-    it again.
+    it again. ``before``: the requests that go before it each time, with new resources.
     """
 
     call: ConfiguredCall
     identity: str | None = None
     idempotent: bool | None = None
+    before: tuple[Step, ...] = ()
 
 
 #: What an upstream answers: a status, or a class that stands for several; no answer, as the

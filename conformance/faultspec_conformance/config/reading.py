@@ -54,6 +54,7 @@ from faultspec_conformance.config.model import (
     ResourceConfig,
     ServiceConfig,
     SessionConfig,
+    Step,
     SweepConfig,
     Transport,
     UpstreamCall,
@@ -517,6 +518,13 @@ def _read_sweep(node: Node) -> SweepConfig:
     )
 
 
+def _read_request_before(context: ReadingContext, data: object, place: Place) -> Step:
+    check_call_names(context, data, place)
+    call = read_call(context, data, place)
+    node = data if isinstance(data, dict) else {}
+    return Step(call, context.known_identity(node, place))
+
+
 def _read_upstream(
     context: ReadingContext, name: str, node: Node, *, started: bool
 ) -> UpstreamConfig:
@@ -544,6 +552,10 @@ def _read_upstream(
                 call=read_call(context, item, at),
                 identity=context.known_identity(item, at),
                 idempotent=idempotent if isinstance(idempotent, bool) else None,
+                before=tuple(
+                    _read_request_before(context, earlier, (*at, "before", turn))
+                    for turn, earlier in enumerate(cast(list[object], item.get("before", [])))
+                ),
             )
         )
     return UpstreamConfig(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from faultspec_conformance.config import Behaviour, UpstreamCall, UpstreamFailure
+from faultspec_conformance.config import Behaviour, ConfiguredCall, UpstreamCall, UpstreamFailure
 from faultspec_conformance.config.requests import NAMES
 from faultspec_conformance.session.configured import fill_in_call
 from faultspec_conformance.session.fixtures import renew_references
@@ -48,7 +48,7 @@ class UpstreamCaller:
         self.session = session
         self.upstream = upstream
         self.call = call
-        self.renews = False
+        self.renews = bool(call.before)
         self.owns: list[float] = []
         self.upstream.mark = session.canary("value").value
 
@@ -58,17 +58,33 @@ class UpstreamCaller:
         return f"the upstream {self.upstream.config.name} {did}"
 
     def request(self) -> RequestSpec:
-        """Return the request that makes the service call the upstream."""
+        """Return the request that makes the service call the upstream, after those before it."""
+        self.prepare()
+        return self._request_of(self.call.call, self.call.identity)
+
+    def prepare(self) -> str | None:
+        """Make the resources new if each call needs that, and send the requests before the call.
+        Return why it cannot be made, or None.
+        """
         if self.renews:
             self.renew()
-        call = fill_in_call(self.session, self.call.call)
+        for step in self.call.before:
+            spec = replace(self._request_of(step.call, step.identity), wait_when_limited=True)
+            answer = self.session.call(spec)
+            if not answer.ok:
+                operation = answer.exchange.operation
+                return f"the service answered {answer} to {operation}, which goes before the call"
+        return None
+
+    def _request_of(self, configured: ConfiguredCall, identity: str | None) -> RequestSpec:
+        call = fill_in_call(self.session, configured)
         written = place_path(self.session.description, call.method, call.path)
         path = written.partition("?")[0]
         operation = self.session.operation(call.method, path)
         return RequestSpec(
             call.method,
             written,
-            identity=self.session.identity(self.call.identity),
+            identity=self.session.identity(identity),
             values=written_path_values(self.session, operation, path),
             route=operation.template,
             query=call.query,

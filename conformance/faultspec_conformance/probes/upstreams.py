@@ -143,11 +143,14 @@ def retries(session: HttpSession) -> Iterator[ProbeResult]:
         return
     for upstream in session.upstreams.values():
         for index, call in enumerate(upstream.config.calls):
-            problem = create_named(session, call.call)
+            calls = (*(step.call for step in call.before), call.call)
+            problems = (create_named(session, one) for one in calls)
+            problem = next((one for one in problems if one is not None), None)
+            watch = _UpstreamWatch(session, policy, upstream, call)
+            problem = problem or watch.prepare()
             if problem is not None:
                 yield from (Outcome(clause, "could_not_run", problem) for clause in CLAUSES)
                 continue
-            watch = _UpstreamWatch(session, policy, upstream, call)
             yield from attempt(watch.outcomes(is_first=index == 0), *CLAUSES)
         upstream.script(FINE)  # later requests meet an upstream that answers well
 
