@@ -50,6 +50,7 @@ from faultspec_conformance.probes import (
     resources,
     routes,
     rpc_sessions,
+    singletons,
     streams,
     tenancy,
     tool_outputs,
@@ -160,6 +161,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
         accepted_writes.CLAUSES,
         within="resources",
     ),
+    Probe("singletons", singletons.singletons, singletons.CLAUSES),
     Probe(
         "unusual-writes",
         unusual_writes.unusual_writes,

@@ -44,6 +44,7 @@ from faultspec_conformance.session.resources import (
     creation_path,
     path_of,
 )
+from faultspec_conformance.session.sampling.tokens import MADE_UP
 
 _CLAUSE = "writes/refused"
 
@@ -86,9 +87,6 @@ _EARLIER = 4
 #: Seconds between two reads that show which members change by themselves: many clocks count whole
 #: seconds.
 _TICK = 1.1
-
-#: What a text has that was made up for one request: many characters, with a digit among them.
-_MADE_UP = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{8,}")
 
 #: A day of a new date or time. The suite makes them up from 2040 on.
 _NEW_DAY = re.compile(r"^(?:20[4-9]|2[12]\d)\d-\d\d-\d\d")
@@ -475,7 +473,7 @@ def _find_stored(
         shown = {*_new_texts(page, known)}
         for write, own in sent:
             texts = own & shown
-            if any(map(_MADE_UP.search, texts)):
+            if any(map(MADE_UP.search, texts)):
                 refused, listing = write.refused, page.exchange.operation
                 message = (
                     f"{refused.exchange.operation} was refused ({refused}), but {listing} has "
@@ -549,7 +547,7 @@ def _own_texts(refused: Observation, explained: frozenset[str]) -> frozenset[str
     has them.
     """
     values = (value for value in _request_leaves(refused).values() if isinstance(value, str))
-    made_up = (one for one in values if _MADE_UP.search(one) or _NEW_DAY.match(one))
+    made_up = (one for one in values if MADE_UP.search(one) or _NEW_DAY.match(one))
     return frozenset(one for one in made_up if one not in explained)
 
 
@@ -563,7 +561,7 @@ def _renew_texts(session: HttpSession, refused: Observation, texts: frozenset[st
     found = (_NEW_DAY.match(text) for text in texts)
     days = {day: session.tokens.day() for day in sorted({one[0] for one in found if one})}
     new = {
-        text: _NEW_DAY.sub(lambda day: days[day[0]], _MADE_UP.sub(replacement, text))
+        text: _NEW_DAY.sub(lambda day: days[day[0]], MADE_UP.sub(replacement, text))
         for text in texts
     }
     if not new or len(refused.exchange.request.body) > LARGEST:

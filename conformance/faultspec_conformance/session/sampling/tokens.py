@@ -1,6 +1,7 @@
 """New tokens, ids and keys, from the machine's entropy or, for a repeatable run, a seed."""
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +9,9 @@ from datetime import date, timedelta
 from itertools import count
 
 from faultspec.runtime import ids
+
+MADE_UP = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{8,}")
+"""What a text has that was made up for one request: many characters, with a digit among them."""
 
 #: The first time in the ids of a seeded run, in seconds since 1970: 2026-01-01.
 _EPOCH = 1_767_225_600

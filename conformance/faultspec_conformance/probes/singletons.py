@@ -1,0 +1,231 @@
+"""Resources without an id, such as `/settings`: each caller, or each tenant, has one.
+
+An accepted update is stored, and no other tenant sees it. What was there before is written back.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from faultspec.exchange.finding import Level
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.config import SECRET_NAME, Identity
+from faultspec_conformance.probes.effects import (
+    confirmed_members,
+    find_representation,
+    is_equal_value,
+    is_set_by_service,
+    may_be_pending,
+)
+from faultspec_conformance.probes.updates import change_body, is_writable
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import sampling
+from faultspec_conformance.session.fixtures import likely_body, request_to
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    leaves,
+    not_exercised,
+    passed,
+)
+from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.requests import with_tag
+from faultspec_conformance.session.resources import ResourceKind, content_type, is_json_write
+from faultspec_conformance.session.sampling.tokens import MADE_UP
+
+_UPDATED, _CONCEALED = "writes/updated", "tenancy/concealed"
+
+#: The clauses of the probe.
+CLAUSES = (_UPDATED, _CONCEALED)
+
+#: Singletons that are updated. Services have few.
+_SINGLETONS = 8
+
+#: Seconds before a read is repeated where the file declares no `settle`: many clocks count whole
+#: seconds.
+_TICK = 1.1
+
+#: Members by which a caller logs in, or is let in. The run needs them as they are.
+_OF_LOGINS = re.compile(r"user|e?-?mail|login|phone|role|scope|enabled|active|locked|mfa|otp", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Singleton:
+    """A resource without an id. ``kind``: that of the configuration; None if only the document has
+    it.
+    """
+
+    read: ServiceOperation
+    update: ServiceOperation
+    kind: ResourceKind | None = None
+
+    def bodies(self, session: HttpSession) -> Iterator[object]:
+        """Yield bodies of the update: with new texts where any are allowed, and as it is known."""
+        if self.kind is not None:
+            body = change_body(session, self.kind, self.update)
+        else:
+            body = likely_body(session, self.update)
+        schema = self.update.body.schema if self.update.body is not None else {}
+        document = session.description.document
+        nodes = sampling.properties_of(sampling.merge_all_of(document, schema))
+        if isinstance(body, dict):
+            new = {
+                name: sampling.new_value(
+                    session.source,
+                    {**sampling.only_branch(document, nodes[name]), "type": "string"},
+                )
+                for name in sampling.free_texts(document, schema) & body.keys()
+                if not MADE_UP.search(str(body[name]))
+            }
+            yield from [{**body, **new}] if new else []
+        yield body
+
+
+def singletons(session: HttpSession) -> Iterator[ProbeResult]:
+    """Update each singleton, read it as its caller and as another tenant, and undo the update."""
+    for one in [*find_singletons(session)][:_SINGLETONS]:
+        yield from attempt(_update(session, one), *CLAUSES)
+
+
+def find_singletons(session: HttpSession) -> Iterator[Singleton]:
+    """Yield the singletons of the configuration, then those of the document: a path without a
+    placeholder that can be read and updated, but is not a list.
+    """
+    known: set[str] = set()
+    for kind in session.kinds:
+        read, update = kind.operation("read"), kind.operation("update")
+        if read is None or update is None or kind.operation("create") is not None:
+            continue
+        if not {*read.placeholders, *update.placeholders} - session.constants.keys():
+            known.add(update.name)
+            yield Singleton(read, update, kind)
+    lists = {listing.name for kind in session.kinds if (listing := kind.operation("list"))}
+    for update in session.description.operations:
+        is_free = update.method in ("PUT", "PATCH") and not update.placeholders
+        read = session.description.find("GET", update.template) if is_free else None
+        if read is not None and update.name not in known and read.name not in lists:
+            yield Singleton(read, update)
+
+
+def _update(session: HttpSession, one: Singleton) -> Iterator[Outcome]:
+    name, read, owner = one.update.name, one.read.name, session.caller
+    if not is_json_write(one.update) or "json-patch" in content_type(one.update):
+        yield not_exercised(_UPDATED, f"no JSON body is known for {name}")
+        return
+    bodies = [body for body in one.bodies(session) if isinstance(body, dict) and body]
+    if not bodies:
+        yield not_exercised(_UPDATED, f"the body of {name} is not an object")
+        return
+    risky = next((member for member in bodies[0] if _lets_in(member)), None)
+    if risky is not None and one.kind is None:
+        reason = f"{name} is left alone: `{risky}` may let its caller in"
+        yield not_exercised(_UPDATED, f"{reason}; if not, declare it under `resources`")
+        return
+    before = _read(session, one, owner)
+    if not before.ok or not isinstance(before.json, dict):
+        yield not_exercised(_UPDATED, f"the service answered {before} to {read}")
+        return
+    for body in bodies:
+        write = _write(session, one, body, before)
+        if write.ok:
+            break
+    if write.ok:
+        after = _read(session, one, owner)
+        yield from _check_stored(session, one, body, (before, write, after))
+        yield from _check_concealed(session, one, body, before=before, write=write)
+        old = find_representation(before, body)
+        kept = {member: old[member] for member in body if member in old}
+        _write(session, one, kept, _read(session, one, owner))
+    else:
+        yield not_exercised(_UPDATED, f"the service answered {write} to {name}")
+
+
+def _lets_in(member: str) -> bool:
+    return _OF_LOGINS.search(member) is not None or SECRET_NAME.search(member) is not None
+
+
+def _read(session: HttpSession, one: Singleton, caller: Identity) -> Observation:
+    spec = request_to(session, one.read, session.constants)
+    return session.call(replace(spec, identity=caller))
+
+
+def _write(
+    session: HttpSession, one: Singleton, body: Mapping[str, object], state: Observation
+) -> Observation:
+    """Update the singleton in the state that was read."""
+    spec = with_tag(request_to(session, one.update, session.constants), state.header("ETag"))
+    return session.call(replace(spec, identity=session.caller, body=dict(body)))
+
+
+def _check_stored(
+    session: HttpSession,
+    one: Singleton,
+    body: Mapping[str, object],
+    seen: tuple[Observation, Observation, Observation],
+) -> Iterator[Outcome]:
+    """Check that a read after an update shows the members that it gave another value."""
+    before, write, after = seen
+    shown = find_representation(before, body)
+    new = {
+        name
+        for name, value in body.items()
+        if name in shown and not is_set_by_service(name) and not is_equal_value(value, shown[name])
+    }
+    if not new or may_be_pending(write):
+        reason = f"{one.read.name} shows no member that {one.update.name} changes"
+        yield not_exercised(_UPDATED, reason)
+        return
+    kept = _kept_members(new, shown, after)
+    if kept:
+        session.wait(max(_TICK, session.config.limits.settle), after=write)
+        after = _read(session, one, session.caller)
+        kept &= _kept_members(new, shown, after)
+    due = {name for name in kept if is_writable(session, one.update, name)}
+    due |= kept & confirmed_members(write, body) | (kept if kept == new else set())
+    if due and after.ok:
+        member = min(due)
+        message = f"{one.update.name} succeeded ({write}), but `{member}` in {one.read.name} stays "
+        message += "as it was"
+        evidence = (before, write, after)
+        yield failed(_UPDATED, message, *evidence, pointer=f"/{member}", variant="singleton")
+    elif after.ok:
+        yield passed(_UPDATED)
+
+
+def _kept_members(new: set[str], shown: Mapping[str, object], after: Observation) -> set[str]:
+    now = find_representation(after, shown)
+    return {name for name in new if name in now and now[name] == shown[name]}
+
+
+def _check_concealed(
+    session: HttpSession,
+    one: Singleton,
+    body: Mapping[str, object],
+    *,
+    before: Observation,
+    write: Observation,
+) -> Iterator[Outcome]:
+    """Check that another tenant does not read the texts that were written."""
+    stranger, name = session.stranger(session.caller), one.read.name
+    if stranger is None:
+        return
+    was = before.exchange.response.body.decode("utf-8", "replace")
+    texts = [
+        text
+        for _, text in leaves(body)
+        if isinstance(text, str) and MADE_UP.search(text) and text not in was
+    ]
+    if not texts:
+        reason = f"{one.update.name} has no text by which another tenant's {name} would show it"
+        yield not_exercised(_CONCEALED, reason)
+        return
+    page = _read(session, one, stranger)
+    own = page.exchange.response.body.decode("utf-8", "replace") if page.ok else ""
+    if any(text in own for text in texts):
+        message = f"{name} shows {stranger.name} what another tenant wrote by {one.update.name}"
+        # What only the document has may be meant for all tenants.
+        level: Level = "error" if one.kind is not None else "warning"
+        yield failed(_CONCEALED, message, write, page, level=level, variant="singleton")
+    else:
+        yield passed(_CONCEALED)

@@ -1,0 +1,140 @@
+"""Resources without an id: each test states a law about what an update of one leaves behind."""
+
+import json
+from typing import Any
+
+import pytest
+
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.probes.singletons import singletons
+from faultspec_conformance.results.model import Outcome
+from support.scripted import answer, http_session
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+envelopes: {error: {shape: {code: $code}}}
+surfaces: {api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error}}
+codes:
+  stale: {summary: It has changed., http: 412, retriable: false}
+  wrong: {summary: It is wrong., http: 422, retriable: false}
+"""
+
+BODY = {"title": "My shop", "limit": 7}
+SCHEMA = {
+    "type": "object",
+    "required": ["title", "limit"],
+    "properties": {
+        "title": {"type": "string"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 99},
+    },
+}
+CALLERS = {name: Identity(name, (("X-Key", name),), tenant=name.upper()) for name in ("ann", "bob")}
+
+
+class Shop:
+    """A shop whose settings each tenant has for itself. ``sin``: what is wrong with it."""
+
+    def __init__(self, sin: str) -> None:
+        self.sin = sin
+        self.settings = {name: {"title": "None yet", "limit": 3} for name in CALLERS}
+        self.version, self.refused = 1, 0
+
+    def __call__(self, request: Request) -> Response:
+        """The answer."""
+        headers = dict(request.headers)
+        tenant = "ann" if self.sin == "shared" else headers["X-Key"]
+        tag = f'"{self.version}"'
+        if request.method == "GET":
+            return answer(200, self.settings[tenant], ETag=tag)
+        if headers.get("If-Match") != tag:
+            self.refused += 1
+            return answer(412, {"code": "stale"})
+        body = json.loads(request.body)
+        if self.sin == "strict" and body["title"] != BODY["title"]:
+            return answer(422, {"code": "wrong"})
+        if self.sin == "keeps-limit":
+            body["limit"] = self.settings[tenant]["limit"]
+        self.version += 1
+        if self.sin != "lost":
+            self.settings[tenant] = body
+        return answer(200, body, ETag=f'"{self.version}"')
+
+
+def document() -> dict[str, Any]:
+    """The document of the settings."""
+    tag = {"name": "If-Match", "in": "header", "required": True, "schema": {"type": "string"}}
+    content = {"application/json": {"schema": SCHEMA}}
+    ok = {"200": {"description": "done"}}
+    put = {"parameters": [tag], "requestBody": {"content": content}, "responses": ok}
+    return {"openapi": "3.1.0", "paths": {"/settings": {"get": {"responses": ok}, "put": put}}}
+
+
+def outcomes_of(shop: Shop, *, configured: bool = True) -> list[Outcome]:
+    """The outcomes of the probe."""
+    kind = ResourceConfig(
+        "setting",
+        read=ConfiguredCall("GET", "/settings"),
+        update=ConfiguredCall("PUT", "/settings", body=BODY),
+    )
+    config = ServiceConfig(
+        identities=CALLERS,
+        resources={"setting": kind} if configured else {},
+        limits=Limits(writes=True),
+    )
+    session = http_session(shop, TAXONOMY, config, document())
+    session.turn = session.kinds
+    session.record_results(singletons(session))
+    return session.observations.outcomes
+
+
+@pytest.mark.parametrize("configured", [True, False])
+@pytest.mark.parametrize(
+    ("sin", "clause"),
+    [
+        ("", None),
+        ("lost", "writes/updated"),
+        ("keeps-limit", "writes/updated"),
+        ("shared", "tenancy/concealed"),
+    ],
+)
+def test_an_update_is_stored_for_its_tenant(
+    sin: str, clause: str | None, *, configured: bool
+) -> None:
+    """A read shows what an accepted update changes, and another tenant's read does not. What was
+    there is written back. Of what only the document has, a shared one is a warning.
+    """
+    shop = Shop(sin)
+    found = [one for one in outcomes_of(shop, configured=configured) if one.finding is not None]
+    assert {one.clause for one in found} == ({clause} if clause else set())
+    levels = {one.finding.level for one in found if one.finding is not None}
+    assert levels <= {"error" if configured or sin != "shared" else "warning"}
+    assert shop.settings["ann"] == {"title": "None yet", "limit": 3}
+    assert shop.refused == 0
+
+
+def test_a_service_that_takes_the_known_body_alone_gets_it() -> None:
+    """New texts may be refused. Then the update has no text by which its tenant is recognised."""
+    found = outcomes_of(Shop("strict"))
+    assert {(one.clause, one.kind) for one in found} == {
+        ("writes/updated", "passed"),
+        ("tenancy/concealed", "not_exercised"),
+    }
+
+
+def test_what_lets_a_caller_in_is_left_alone() -> None:
+    """An undeclared singleton with a member such as `email` may be the account of the caller."""
+    shop = Shop("")
+    account = document()
+    schema = {"type": "object", "required": ["email"], "properties": {"email": {"type": "string"}}}
+    put = account["paths"]["/settings"]["put"]
+    put["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+    config = ServiceConfig(identities=CALLERS, limits=Limits(writes=True))
+    session = http_session(shop, TAXONOMY, config, account)
+    session.turn = session.kinds
+    session.record_results(singletons(session))
+    [outcome] = session.observations.outcomes
+    assert "`email` may let its caller in" in str(outcome.reason)
+    assert shop.version == 1
