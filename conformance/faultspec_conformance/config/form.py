@@ -319,7 +319,10 @@ _PASS_ON = Record(
         ),
         "never": Key(
             Many(Text(), 1),
-            "Headers whose value stands in no call, such as `Authorization` and `Cookie`.",
+            (
+                "Headers, and parameters of the query, whose value stands in no call, such as "
+                "`Authorization` and `Cookie`."
+            ),
         ),
     },
 )

@@ -3,11 +3,12 @@ upstream and it answers well.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from faultspec.exchange.model import Request, first_header
-from faultspec_conformance.config import PassOn
+from faultspec_conformance.config import PassOn, query_of
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.upstreams import GOOD, ScriptedUpstream, UpstreamRequest
@@ -17,6 +18,9 @@ ONCE, HEADERS = "upstream/once", "upstream/headers"
 
 #: Characters. A shorter value of a header may stand in any request by chance.
 _SECRET = 6
+
+#: The header that holds several values, each under a name.
+_COOKIE = "cookie"
 
 #: Methods whose calls change nothing upstream (RFC 9110, 9.2.1). The suite itself sends no TRACE.
 _SAFE = SAFE_METHODS | {"TRACE"}
@@ -53,35 +57,74 @@ def attend(upstreams: Mapping[str, ScriptedUpstream]) -> Attendance:
 
 
 def problem_of_headers(
-    upstream: str, rule: PassOn, answer: Observation, calls: Sequence[UpstreamRequest]
+    upstream: str,
+    rule: PassOn,
+    answer: Observation,
+    calls: Sequence[UpstreamRequest],
+    *,
+    sent: Request,
 ) -> str | None:
     """Return which header of a request its calls upstream lack, or have although they must not;
     None if nothing is wrong.
+
+    ``sent``: the request with the credentials that a login yielded, which no record of it has.
     """
     subject = f"for {answer.exchange.operation} the service sent"
     for call in calls:
         request = call.request
         target = f"{request.method} {request.target.partition('?')[0]} to {upstream}"
         for name in rule.never:
-            secret = (answer.exchange.request_header(name) or "").rpartition(" ")[2]
-            if len(secret) >= _SECRET and secret in _whole_text(request):
+            if _has_value_of(name, sent, request):
                 return f"{subject} {target} with the `{name}` of its caller"
         for name in rule.always:
-            wanted = answer.exchange.request_header(name) or answer.header(name)
+            wanted = first_header(sent.headers, name) or answer.header(name)
             if wanted and first_header(request.headers, name) != wanted:
                 return f"{subject} {target} without the `{name}` of the request"
     return None
 
 
-def has_declared_header(rule: PassOn, answer: Observation) -> bool:
-    """Whether a request has a header that a rule is about."""
-    names = (*rule.always, *rule.never)
-    return any(answer.exchange.request_header(name) for name in names)
+def has_declared_header(rule: PassOn, sent: Request) -> bool:
+    """Whether a request has a header that a rule is about, or a parameter that must not be passed
+    on.
+    """
+    return any(first_header(sent.headers, name) for name in rule.always) or any(
+        any(_values_of(name, sent)) for name in rule.never
+    )
+
+
+def _has_value_of(name: str, sent: Request, call: Request) -> bool:
+    """Whether a call upstream has the value of a header or a parameter of the request."""
+    text = _whole_text(call)
+    if any(len(value) >= _SECRET and value in text for value in _values_of(name, sent)):
+        return True
+    if name.lower() != _COOKIE:
+        return False
+    own = {*_cookies_of(sent)}
+    return any(cookie in own for cookie in _cookies_of(call) if len("=".join(cookie)) >= _SECRET)
+
+
+def _values_of(name: str, sent: Request) -> Iterator[str]:
+    """Yield the value of a header, without its scheme, and of a parameter with this name. A cookie
+    without a digit, such as a language, may stand in a call by chance.
+    """
+    if name.lower() == _COOKIE:
+        yield from (value for _, value in _cookies_of(sent) if any(map(str.isdigit, value)))
+    else:
+        yield (first_header(sent.headers, name) or "").rpartition(" ")[2]
+    yield from (value for key, value in query_of(sent) if key.lower() == name.lower())
+
+
+def _cookies_of(request: Request) -> Iterator[tuple[str, str]]:
+    for cookie in (first_header(request.headers, _COOKIE) or "").split(";"):
+        name, _, value = cookie.strip().partition("=")
+        yield name, value.strip('"')
 
 
 def _whole_text(request: Request) -> str:
+    """The text of a request, as it is and without escapes of URLs and forms."""
     values = " ".join(value for _, value in request.headers)
-    return f"{request.target} {values} {request.body.decode('utf-8', 'replace')}"
+    text = f"{request.target} {values} {request.body.decode('utf-8', 'replace')}"
+    return f"{text} {unquote(text)}" if "%" in text else text
 
 
 def problem_of_calls(

@@ -404,9 +404,12 @@ class HttpSession(Session):
     ) -> None:
         """Check which headers of a request its calls upstream have."""
         rule = self.upstreams[name].config.pass_on
-        if not calls or not has_declared_header(rule, observation):
+        caller = self.config.identities.get(observation.exchange.identity or "")
+        request = observation.exchange.request
+        sent = request if caller is None else self.logins.fill_in(caller, request)
+        if not calls or not has_declared_header(rule, sent):
             return
-        problem = problem_of_headers(name, rule, observation, calls)
+        problem = problem_of_headers(name, rule, observation, calls, sent=sent)
         outcome = passed(HEADERS) if problem is None else failed(HEADERS, problem, observation)
         self.add_decided(self.driver.latest, [outcome])
 
