@@ -35,6 +35,7 @@ from faultspec_conformance.probes.filtered_effects import FilteredEffects, Filte
 from faultspec_conformance.probes.locations import check_location
 from faultspec_conformance.probes.long_texts import find_cut_text, with_long_texts
 from faultspec_conformance.probes.member_updates import MemberUpdates
+from faultspec_conformance.probes.preconditions import OF_CONDITION, call_at_state
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.probes.whole_lists import read_pages
 from faultspec_conformance.results.model import Outcome
@@ -440,8 +441,8 @@ class _Lifetime:
         session, reason = self.session, ""
         for body in self._bodies(operation):
             spec = request_to(session, operation, self.resource.item_values(operation))
-            spec = with_tag(spec, state.header("ETag"))
-            write = session.call(replace(spec, identity=self.resource.owner, body=body))
+            spec = replace(spec, identity=self.resource.owner, body=body)
+            state, write = call_at_state(session, operation, spec, state, get=self.get)
             if write.ok:
                 after = self.get()
                 outcome = self._judge_update(operation, _Update(state, write, after))
@@ -594,7 +595,7 @@ class _Lifetime:
         others = [other for other in self._others(state) if self._is_there(other, page)]
         if len(others) == 1 and page is not None:  # an earlier deletion may have removed the first
             others += self._ends_of_list(others[0])
-        answer = self._send_delete(operation, state)
+        state, answer = self._send_delete(operation, state)
         after = self.get()
         if not answer.ok:
             # `writes/refused` judges what a refused deletion changed, by these reads.
@@ -649,10 +650,13 @@ class _Lifetime:
         listed = page is not None and lists_item(page, other)
         return is_new or listed or self._read(other).ok
 
-    def _send_delete(self, operation: ServiceOperation, state: Observation) -> Observation:
+    def _send_delete(
+        self, operation: ServiceOperation, state: Observation
+    ) -> tuple[Observation, Observation]:
+        """Delete the resource; return the last read before that, and the answer."""
         spec = request_to(self.session, operation, self.resource.item_values(operation))
-        spec = with_tag(spec, state.header("ETag"))
-        return self.session.call(replace(spec, identity=self.resource.owner))
+        spec = replace(spec, identity=self.resource.owner)
+        return call_at_state(self.session, operation, spec, state, get=self.get)
 
     def _check_gone(
         self,
@@ -769,6 +773,8 @@ def _values_sent(
             break
         is_update = request.method in ("PUT", "PATCH") and request.target == path
         if not (is_update or creation_path(kind, observation) == path):
+            continue
+        if observation.status in OF_CONDITION:  # the same values are sent again with another tag
             continue
         body = parse_body(request.body)
         for name, value in body.items() if isinstance(body, dict) else ():

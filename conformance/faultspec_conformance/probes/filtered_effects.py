@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from faultspec.openapi.nodes import sequence
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import lists_item, lists_unchanged, may_be_pending
+from faultspec_conformance.probes.preconditions import call_at_state
 from faultspec_conformance.probes.updates import is_writable
 from faultspec_conformance.probes.whole_lists import configured_query, read_pages
 from faultspec_conformance.results.model import Outcome
@@ -17,7 +18,7 @@ from faultspec_conformance.session.fixtures import request_to, written_values
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.next_pages import paging_of
 from faultspec_conformance.session.observation import Observation, failed
-from faultspec_conformance.session.requests import RequestSpec, with_tag
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
     is_json_write,
@@ -122,8 +123,8 @@ class FilteredEffects:
     ) -> Observation | None:
         """Update the resource. Return the answer; None if the update may be pending."""
         spec = request_to(self.session, operation, self.resource.item_values(operation))
-        spec = with_tag(spec, state.header("ETag"))
-        write = self.session.call(replace(spec, identity=self.resource.owner, body=body))
+        spec = replace(spec, identity=self.resource.owner, body=body)
+        _, write = call_at_state(self.session, operation, spec, state, get=self.get)
         return None if may_be_pending(write) else write
 
     def _last_update(self) -> Observation | None:

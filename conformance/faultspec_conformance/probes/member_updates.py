@@ -19,15 +19,21 @@ from faultspec_conformance.probes.effects import (
     is_set_by_service,
     may_be_pending,
 )
+from faultspec_conformance.probes.preconditions import OF_CONDITION, call_at_state
 from faultspec_conformance.probes.updates import change_body, is_writable
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.meanings import codes_meaning
-from faultspec_conformance.session.observation import Observation, failed, parse_body, passed
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    not_exercised,
+    parse_body,
+    passed,
+)
 from faultspec_conformance.session.parameters import referred_kind
-from faultspec_conformance.session.requests import with_tag
 from faultspec_conformance.session.resources import CreatedResource, content_type
 
 _UPDATED, _STALE = "writes/updated", "preconditions/stale"
@@ -259,8 +265,10 @@ class MemberUpdates:
         self, body: Mapping[str, object], state: Observation
     ) -> Generator[Outcome, None, Observation]:
         spec = request_to(self.session, self.operation, self.resource.item_values(self.operation))
-        spec = with_tag(spec, state.header("ETag"))
-        write = self.session.call(replace(spec, identity=self.resource.owner, body=dict(body)))
+        spec = replace(spec, identity=self.resource.owner, body=dict(body))
+        state, write = call_at_state(self.session, self.operation, spec, state, get=self.get)
+        if write.status in OF_CONDITION:
+            yield not_exercised(_UPDATED, f"the service answered {write} to {self.operation.name}")
         if not write.ok:  # `writes/refused` judges what a refused update changed
             return state
         after = self.get()

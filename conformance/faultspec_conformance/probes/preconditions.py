@@ -1,5 +1,6 @@
 """Writes that a service refuses for want of a precondition, sent again with the current one."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from faultspec.openapi.service import ServiceOperation, shape_of
@@ -16,14 +17,54 @@ OF_CONDITION = (412, 428)
 def call_past_condition(
     session: HttpSession, operation: ServiceOperation, spec: RequestSpec
 ) -> Observation:
-    """Send a write. If it is refused for its precondition, send it once more with the current ETag:
-    to see whether anything else refuses it.
+    """Send a write, with the current ETag if the document requires one. If it is refused for its
+    precondition, send it once more with the ETag that the item has by then: to see whether anything
+    else refuses it.
     """
+    if _needs_tag(operation, spec):
+        spec = with_current_tag(session, operation, spec) or spec
     answer = session.call(spec)
     if answer.status not in OF_CONDITION:
         return answer
     again = with_current_tag(session, operation, spec)
-    return answer if again is None else session.call(again)
+    if again is None or _sent_tag(again) == _sent_tag(spec):
+        return answer
+    return session.call(again)
+
+
+def call_at_state(
+    session: HttpSession,
+    operation: ServiceOperation,
+    spec: RequestSpec,
+    state: Observation,
+    *,
+    get: Callable[[], Observation],
+) -> tuple[Observation, Observation]:
+    """Send a write with the ETag of the last read. If it is refused for its precondition, read the
+    item again and send it once more with the current ETag. Return the last read before the write,
+    and the answer.
+
+    ``state``: the last read. ``get`` reads the item.
+    """
+    tag = state.header("ETag")
+    answer = session.call(with_tag(spec, tag))
+    if answer.status not in OF_CONDITION:
+        return state, answer
+    now = get()
+    current = now.header("ETag")
+    if not now.ok or current in (None, tag):
+        return state, answer
+    return now, session.call(with_tag(renew_key(session, operation, spec), current))
+
+
+def _needs_tag(operation: ServiceOperation, spec: RequestSpec) -> bool:
+    """Whether the document requires `If-Match` of an operation, and a request has none."""
+    header = operation.parameter("If-Match", "header")
+    return header is not None and header.required and _sent_tag(spec) is None
+
+
+def _sent_tag(spec: RequestSpec) -> str | None:
+    return next((value for name, value in spec.headers.items() if name.lower() == "if-match"), None)
 
 
 def with_current_tag(

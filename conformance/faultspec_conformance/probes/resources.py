@@ -6,6 +6,7 @@ from dataclasses import replace
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.probes.preconditions import call_past_condition
 from faultspec_conformance.probes.refusals import (
     check_absent_item,
     check_refusal,
@@ -275,7 +276,8 @@ def _update(
     changed = change_body(session, other.kind, operation)
     for body in (changed, own) if isinstance(changed, dict) else (own,):
         spec = with_tag(request_to(session, operation, other.item_values(operation)), tag)
-        answer = session.call(replace(spec, identity=other.owner, body={**body, **values}))
+        spec = replace(spec, identity=other.owner, body={**body, **values})
+        answer = call_past_condition(session, operation, spec)
         invalid = answer.status in (400, 412, 422, 428)
         if not invalid or answer.code in _conflicts(session, other.kind):
             break

@@ -15,6 +15,7 @@ from faultspec.exchange.finding import Level
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import GONE, find_representation, may_be_pending
+from faultspec_conformance.probes.preconditions import OF_CONDITION, call_past_condition
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
@@ -385,23 +386,26 @@ class _Writes:
 
     def _send_nulls(self, operation: ServiceOperation, resource: CreatedResource) -> Outcome:
         """Send null for each member that is not nullable, and read the resource."""
-        sent = None
+        sent, reason = None, f"no member is known that {operation.name} changes"
         for name in islice(self._not_nullable(operation), _NULL):
             body = change_body(self.session, self.kind, operation)
             whole = body if operation.method == "PUT" and isinstance(body, dict) else {}
             values = resource.item_values(operation)
             what = f"`{name}` of null"
             write = self._write(operation, resource, values, body={**whole, name: None}, what=what)
+            line = f"the service answered {write} to {operation.name}"
             if write.status in (401, 403, 404, 405, 415, 429):
-                line = f"the service answered {write} to {operation.name}"
                 return not_exercised(_READABLE, line)
+            if write.status in OF_CONDITION:
+                reason = line
+                continue
             sent = write, what
             if write.ok:
                 outcome = self._judge_readable(operation, resource, write, what)
                 if outcome.kind == "failed":
                     return outcome
         if sent is None:
-            return not_exercised(_READABLE, f"no member is known that {operation.name} changes")
+            return not_exercised(_READABLE, reason)
         return self._judge_readable(operation, resource, *sent)
 
     def _not_nullable(self, operation: ServiceOperation) -> Iterator[str]:
@@ -450,7 +454,7 @@ class _Writes:
         spec = request_to(self.session, operation, values)
         tag = self._last_tag(resource) if operation.method != "POST" else None
         spec = replace(with_tag(spec, tag), identity=resource.owner, body=body, trigger=what)
-        return self.session.call(spec)
+        return call_past_condition(self.session, operation, spec)
 
     def _last_read(self, resource: CreatedResource) -> Observation | None:
         """Return the last answer that showed the resource, or None."""
