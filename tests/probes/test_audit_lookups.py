@@ -54,7 +54,7 @@ class Log:
 
 def looked_up(log: Log, codes: list[str], anonymous: tuple[str, ...] = ()) -> list[Outcome]:
     """The outcomes about records, after one failure of each code. ``anonymous``: the codes that
-    nobody was told as a known caller.
+    no known caller got.
     """
     config = ServiceConfig(
         identities={"ada": ADA},

@@ -188,7 +188,8 @@ def _compare(session: HttpSession, refused: Observation, named: NamedResource) -
         yield not_exercised(_CLAUSE, reason)
         return
     message = f"{line}, which shows what its body names, differs at `{lasting[0]}`"
-    yield failed(_CLAUSE, message, before, after, again, variant="named")
+    evidence = (before, after, again)
+    yield failed(_CLAUSE, message, *evidence, variant="named")
 
 
 def _name_new(

@@ -21,7 +21,7 @@ from faultspec_conformance.session.references import (
     ErrorReference,
     Found,
     host_of,
-    is_address,
+    is_path_or_url,
     judge_status,
     look_up_file,
     look_up_page,
@@ -143,7 +143,7 @@ def _look_up(
     url = own_url(address, reference.value)
     if reference.kind == "url":
         return look_up_page(reference.value, config.hosts) if url is None else read(reference, url)
-    if not is_address(reference.value):
+    if not is_path_or_url(reference.value):
         return None
     if url is None and isinstance(session, HttpSession):
         return Found(None, "leads to another service")

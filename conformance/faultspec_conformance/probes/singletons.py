@@ -17,6 +17,7 @@ from faultspec_conformance.probes.effects import (
     is_set_by_service,
     may_be_pending,
 )
+from faultspec_conformance.probes.preconditions import call_at_state
 from faultspec_conformance.probes.updates import change_body, is_writable
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
@@ -30,7 +31,6 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.requests import with_tag
 from faultspec_conformance.session.resources import ResourceKind, content_type, is_json_write
 from faultspec_conformance.session.sampling.tokens import MADE_UP
 
@@ -154,8 +154,12 @@ def _write(
     session: HttpSession, one: Singleton, body: Mapping[str, object], state: Observation
 ) -> Observation:
     """Update the singleton in the state that was read."""
-    spec = with_tag(request_to(session, one.update, session.constants), state.header("ETag"))
-    return session.call(replace(spec, identity=session.caller, body=dict(body)))
+    spec = request_to(session, one.update, session.constants)
+    spec = replace(spec, identity=session.caller, body=dict(body))
+    _, answer = call_at_state(
+        session, one.update, spec, state, get=lambda: _read(session, one, session.caller)
+    )
+    return answer
 
 
 def _check_stored(

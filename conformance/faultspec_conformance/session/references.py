@@ -55,7 +55,7 @@ def references_in(contract: Contract, answer: Observation) -> Iterator[ErrorRefe
                 yield ErrorReference(declared.refers_to, name, each, answer)
 
 
-def is_address(value: object) -> TypeGuard[str]:
+def is_path_or_url(value: object) -> TypeGuard[str]:
     """Whether a reference to a resource is a path or a URL; else it is an id."""
     return isinstance(value, str) and (value.startswith("/") or "://" in value)
 
@@ -66,7 +66,7 @@ def request_of_reference(
     """The request that reads what an error names: by a path or a URL of the service, or by the id
     of an item of the kind of ``resource``. None: it leads elsewhere, or the kind cannot be read.
     """
-    if is_address(value):
+    if is_path_or_url(value):
         url = own_url(session.driver.base, value)
         return (
             None if url is None else RequestSpec("GET", target_of(url), identity=caller, route=None)

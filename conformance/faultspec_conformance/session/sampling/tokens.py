@@ -11,7 +11,7 @@ from itertools import count
 from faultspec.runtime import ids
 
 MADE_UP = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{8,}")
-"""What a text has that was made up for one request: many characters, with a digit among them."""
+"""A part of a text that was made up for one request: many characters, with a digit among them."""
 
 #: The first time in the ids of a seeded run, in seconds since 1970: 2026-01-01.
 _EPOCH = 1_767_225_600
