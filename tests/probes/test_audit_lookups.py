@@ -54,7 +54,7 @@ class Log:
 
 def looked_up(log: Log, codes: list[str], anonymous: tuple[str, ...] = ()) -> list[Outcome]:
     """The outcomes about records, after one failure of each code. ``anonymous``: the codes that
-    no known caller got.
+    only a caller without credentials gets.
     """
     config = ServiceConfig(
         identities={"ada": ADA},
@@ -85,7 +85,7 @@ def test_each_code_is_looked_up(late: bool) -> None:
 
 def test_codes_beyond_the_limit_are_named() -> None:
     """The reasons name codes that are not looked up: the earliest ones beyond the limit, and those
-    that only unknown callers were told.
+    that only callers without credentials get.
     """
     outcomes = looked_up(Log(), CODES, (CODES[3],))
     passed = [one for one in outcomes if one.kind == "passed"]

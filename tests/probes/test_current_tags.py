@@ -11,7 +11,13 @@ import pytest
 from faultspec.exchange.model import Request, Response
 from faultspec_conformance.config import ConfiguredCall, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.probes import accepted_writes, confidential, resources, unusual_writes
+from faultspec_conformance.probes import (
+    accepted_writes,
+    bodies,
+    confidential,
+    resources,
+    unusual_writes,
+)
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
 from support.scripted import answer, http_session
@@ -45,7 +51,8 @@ def document(*, required: bool) -> dict[str, object]:
     place = {"name": "id", "in": "path", "required": True, "schema": TEXT}
     good = {"200": {"description": "It", **content(SEED)}}
     created = {"201": {"description": "New", **content(SEED)}}
-    change = {"type": "object", "properties": {**MEMBERS, **SECRET}}
+    day = {"type": "string", "format": "date"}
+    change = {"type": "object", "properties": {**MEMBERS, **SECRET, "day": day}}
     return {
         "openapi": "3.1.0",
         "paths": {
@@ -212,3 +219,12 @@ def test_confidential_values_that_no_update_stores_are_left_out() -> None:
     session.record_results(confidential.confidential_members(session))
     [reason] = judged(session, "leaks/confidential")[1]
     assert reason == "the service answered 412 stale to PATCH /seeds/{id} with `/donor`"
+
+
+def test_wrong_bodies_reach_an_operation_that_needs_a_tag() -> None:
+    """A date that does not exist is sent with the `If-Match` that the document requires, too."""
+    session = begin(Bank())
+    list(bodies.invalid_bodies(session))
+    sent = [one for one in session.observations.exchanges if b"02-30" in one.exchange.request.body]
+    assert [one.exchange.request.method for one in sent] == ["PATCH"]
+    assert [one.status for one in sent] == [200]

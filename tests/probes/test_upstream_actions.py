@@ -118,7 +118,7 @@ def test_an_action_that_succeeds_once_meets_each_failure_on_a_new_item(path: str
 
 def test_requests_before_a_call_bring_its_item_into_the_state_that_it_needs() -> None:
     """Each attempt gets a new item, which is approved before it is confirmed. A request before the
-    call that is refused is told.
+    call that is refused is named.
     """
     path, approval = "/visits/{id}/confirm", "/visits/{id}/approve"
     found, service = outcomes_of(path, 1, approval)
