@@ -15,6 +15,7 @@ from faultspec.language.model import Concealment
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import Identity
+from faultspec_conformance.probes.foreign_bodies import check_lists_of_ids, check_searches
 from faultspec_conformance.probes.foreign_children import check_lists_below
 from faultspec_conformance.probes.foreign_reads import check_reads
 from faultspec_conformance.probes.foreign_references import check_filters, check_references
@@ -126,6 +127,8 @@ def other_tenants(session: HttpSession) -> Iterator[ProbeResult]:
         resource = resource if isinstance(unshared, str) else unshared
         yield from _check_list(session, resource, stranger)
         yield from check_filters(session, resource, stranger)
+        yield from check_searches(session, resource, stranger)
+        yield from check_lists_of_ids(session, kind, resource.owner, stranger)
         yield from _check_addresses(session, rule, resource, stranger)
         own.setdefault(stranger.name, OwnResources(session, stranger))
         yield from _check_below_own(session, rule, resource, own=own[stranger.name])
