@@ -76,6 +76,13 @@ def test_a_range_fits_its_side(held: int, bound: int) -> None:
         assert fits is expected
 
 
+@pytest.mark.parametrize("held", ["2026-12-01T10:00:00Z", 12.35])
+def test_a_bound_that_an_answer_may_have_rounded_is_not_known(held: object) -> None:
+    """A service compares times and decimals that it shows shorter than it knows them."""
+    found = filters(max_grams={"type": "string"})["max_grams"]
+    assert found.fits({"grams": held}, held) is None
+
+
 def test_what_cannot_be_compared_is_not_known() -> None:
     """A missing member, an object, and a text beside a number decide nothing."""
     found = filters(status={"type": "string"}, min_grams={"type": "integer"})
