@@ -336,6 +336,11 @@ RECORDING = Record(
     },
 )
 
+#: The beginning of a link: a URL, or a path. Other schemes, such as `javascript:`, are not pages.
+_BASE = Text(
+    r"https?://[^\s<>\"`{}|\\^]+|[^\s<>\"`{}|\\^:]+",
+    "a URL such as https://runbooks.example.com/, or a path",
+)
 TELEMETRY = Record(
     "the telemetry contract",
     {
@@ -420,7 +425,7 @@ TELEMETRY = Record(
             "The slot or detail that labels, log members and span attributes of this name repeat. "
             "`$retryable`: whether the client action is `retry`.",
         ),
-        "runbooks": Key(Text(), "The base URL of published runbooks, for links in alerts."),
+        "runbooks": Key(_BASE, "The base URL of published runbooks, for links in alerts."),
         "source": SOURCE_KEY,
     },
 )
