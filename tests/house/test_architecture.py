@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,33 @@ def test_rooms_import_downwards() -> None:
         own = f"{package}.{path.relative_to(SOURCES[package]).parts[0]}"
         assert own in ROOMS, f"{own} is in no room: add it to ROOMS"
         assert list(upward(own, path)) == []
+
+
+def module_name(package: str, path: Path) -> str:
+    """The dotted name of a file of a package."""
+    parts = path.relative_to(SOURCES[package]).with_suffix("").parts
+    return ".".join((package, *parts))
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """The modules that a file may import from, in whatever place: of `from a import b` both."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            module = absolute(path, node)
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_modules_import_in_one_direction() -> None:
+    """No module imports one that imports it, by whatever way: also not for its types, or in a
+    function. A package is the door to its modules.
+    """
+    files = [(package, path) for package, path in FILES if path.name != "__init__.py"]
+    paths = {module_name(package, path): path for package, path in files}
+    graph = {name: paths.keys() & set(imported_modules(path)) for name, path in paths.items()}
+    assert tuple(TopologicalSorter(graph).static_order())
 
 
 #: Rooms without input and output of their own: they compute values, or ask a room below.
