@@ -138,3 +138,33 @@ def test_what_lets_a_caller_in_is_left_alone() -> None:
     [outcome] = session.observations.outcomes
     assert "`email` may let its caller in" in str(outcome.reason)
     assert shop.version == 1
+
+
+@pytest.mark.parametrize("configured", [True, False])
+def test_a_list_of_items_is_not_replaced(*, configured: bool) -> None:
+    """A PUT that the document alone has may replace all items of a list, of which a read shows a
+    page. A configured one is updated.
+    """
+    shop = Shop("")
+    shop.settings = {name: {**BODY, "limit": 3, "items": [{"id": 1}]} for name in CALLERS}
+    found = outcomes_of(shop, configured=configured)
+    assert (shop.version > 1) == configured
+    assert configured or "shows a list of items" in str(found[0].reason)
+
+
+def test_what_cannot_be_written_back_is_noted() -> None:
+    """The report says so if the service refuses what it had before."""
+    shop = Shop("strict")
+    kind = ResourceConfig(
+        "setting",
+        read=ConfiguredCall("GET", "/settings"),
+        update=ConfiguredCall("PUT", "/settings", body=BODY),
+    )
+    config = ServiceConfig(
+        identities=CALLERS, resources={"setting": kind}, limits=Limits(writes=True)
+    )
+    session = http_session(shop, TAXONOMY, config, document())
+    session.turn = session.kinds
+    session.record_results(singletons(session))
+    [note] = session.observations.notes
+    assert "could not be written back: the answer was 422" in note

@@ -54,6 +54,7 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     from faultspec.openapi.text import file_url, parse_leniently
     from faultspec_conformance.config import draft_address
     from faultspec_conformance.run.draft import draft
+    from faultspec_conformance.run.draft_texts import DraftTemplate
 
     is_url = re.match(r"https?://", openapi) is not None
     check_address(http, "--http")
@@ -95,7 +96,7 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         description,
         loaded.taxonomy,
         http=drafted.text,
-        openapi=document_place if is_url else relative_path(target, openapi),
+        openapi=DraftTemplate(document_place) if is_url else relative_path(target, openapi),
         taxonomy_path=relative_path(target, taxonomy),
     )
     try:

@@ -30,7 +30,7 @@ from faultspec_conformance.session.observation import (
     not_exercised,
     passed,
 )
-from faultspec_conformance.session.observations import ProbeResult, attempt
+from faultspec_conformance.session.observations import Note, ProbeResult, attempt
 from faultspec_conformance.session.resources import ResourceKind, content_type, is_json_write
 from faultspec_conformance.session.sampling.tokens import MADE_UP
 
@@ -108,7 +108,7 @@ def find_singletons(session: HttpSession) -> Iterator[Singleton]:
             yield Singleton(read, update)
 
 
-def _update(session: HttpSession, one: Singleton) -> Iterator[Outcome]:
+def _update(session: HttpSession, one: Singleton) -> Iterator[ProbeResult]:
     name, read, owner = one.update.name, one.read.name, session.caller
     if not is_json_write(one.update) or "json-patch" in content_type(one.update):
         yield not_exercised(_UPDATED, f"no JSON body is known for {name}")
@@ -126,6 +126,9 @@ def _update(session: HttpSession, one: Singleton) -> Iterator[Outcome]:
     if not before.ok or not isinstance(before.json, dict):
         yield not_exercised(_UPDATED, f"the service answered {before} to {read}")
         return
+    if one.kind is None and any(map(_is_list_of_items, before.json.values())):
+        yield not_exercised(_UPDATED, f"{name} is left alone: {read} shows a list of items")
+        return
     for body in bodies:
         write = _write(session, one, body, before)
         if write.ok:
@@ -136,9 +139,15 @@ def _update(session: HttpSession, one: Singleton) -> Iterator[Outcome]:
         yield from _check_concealed(session, one, body, before=before, write=write)
         old = find_representation(before, body)
         kept = {member: old[member] for member in body if member in old}
-        _write(session, one, kept, _read(session, one, owner))
+        undone = _write(session, one, kept, _read(session, one, owner))
+        if not undone.ok:
+            yield Note(f"what {name} changed could not be written back: the answer was {undone}")
     else:
         yield not_exercised(_UPDATED, f"the service answered {write} to {name}")
+
+
+def _is_list_of_items(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(item, dict) for item in value)
 
 
 def _lets_in(member: str) -> bool:

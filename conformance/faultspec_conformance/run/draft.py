@@ -52,9 +52,10 @@ def draft(
     taxonomy_path: str,
     caller: DraftedCaller | None = None,
 ) -> str:
-    """The text of the file. It has no mistakes once its variables are set. ``openapi``: the place
-    of the document; None if it is where services commonly publish it, or there is none. With a
-    ``caller``, a caller of another tenant is a comment.
+    """The text of the file. It has no mistakes once its variables are set. ``http``: the address,
+    with variables in place of its user. ``openapi``: the place of the document; None if it is where
+    services commonly publish it, or there is none. With a ``caller``, a caller of another tenant is
+    a comment.
     """
     source = "its answers" if description.learned else "its OpenAPI document"
     place = "" if openapi is None else f", openapi: {quote_scalar(openapi)}"
@@ -65,7 +66,7 @@ def draft(
             "`writes` is true."
         ),
         f"taxonomy: {quote_scalar(taxonomy_path)}",
-        f"target: {{http: {quote_scalar(http)}{place}}}",
+        f"target: {{http: {quote_scalar(DraftTemplate(http))}{place}}}",
         *_paths(description),
         "",
         *_identities(description, caller),
