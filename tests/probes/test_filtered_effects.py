@@ -21,11 +21,15 @@ FILTERS = [
 PROPERTIES: Any = PART_SCHEMA["properties"]
 CHANGE = {**PART_SCHEMA, "properties": {**PROPERTIES, "status": STATUS}}
 PART = {**OK, "requestBody": {"content": {"application/json": {"schema": CHANGE}}}}
+SHOWN = {"type": "object", "properties": {**CHANGE["properties"], "id": {"type": "string"}}}
+READ = {
+    "responses": {"200": {"description": "one", "content": {"application/json": {"schema": SHOWN}}}}
+}
 FILTERED = {
     **DOCUMENT,
     "paths": {
         "/cars": {"get": {**OK, "parameters": FILTERS}, "post": WHOLE},
-        "/cars/{id}": {"get": OK, "put": WHOLE, "patch": PART, "delete": OK},
+        "/cars/{id}": {"get": READ, "put": WHOLE, "patch": PART, "delete": OK},
     },
 }
 

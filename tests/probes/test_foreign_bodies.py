@@ -55,6 +55,7 @@ class Rooms:
     def __init__(self, sin: str, member: str) -> None:
         self.sin, self.member = sin, member
         self.rooms: dict[str, dict[str, str]] = {}
+        self.views = 0
 
     def __call__(self, request: Request) -> Response:
         """The answer."""
@@ -64,7 +65,8 @@ class Rooms:
             room = self.rooms.get(name)
             if room is None or room["owner"] != who:
                 return answer(404, {"code": "absent"})
-            return answer(200, room)
+            self.views += 1
+            return answer(200, {**room, "views": self.views} if self.sin == "counts" else room)
         try:
             body = json.loads(request.body)
         except ValueError:
@@ -75,12 +77,22 @@ class Rooms:
                 for room in self.rooms.values()
                 if room["title"] == body.get("title") and (room["owner"] == who or self.sin == name)
             ]
-            return answer(200, {"items": found})
+            return answer(200, {"items": found, "query": body})
         if name == "bulk-delete":
-            return answer(200, {"results": [self.delete(one, who) for one in body[self.member]]})
+            return answer(200, {"results": self.delete_all(body[self.member], who)})
         number = f"room-{len(self.rooms):04}-4711"
         self.rooms[number] = {"id": number, "owner": who, "title": str(body.get("title"))}
         return answer(201, self.rooms[number])
+
+    def delete_all(self, numbers: list[str], who: str) -> object:
+        """The outcomes of several deletions, in a form of the service."""
+        outcomes = {one: self.delete(one, who) for one in numbers}
+        self.views += 1
+        return {
+            "by-id": outcomes,
+            "names-ids": [{"result": f"room {one} was not found"} for one in numbers],
+            "numbers": [{"status": f"job {self.views}"}],
+        }.get(self.sin, [*outcomes.values()])
 
     def delete(self, number: str, who: str) -> dict[str, object]:
         """The outcome of one deletion."""
@@ -119,3 +131,14 @@ def test_bodies_find_and_change_nothing_of_another_tenant(
     assert all(words in one for one in found)
     sent = [json.loads(one.exchange.request.body or b"{}") for one in session.knowledge.exchanges]
     assert any(member in body for body in sent)
+
+
+@pytest.mark.parametrize("habit", ["counts", "by-id", "names-ids", "numbers"])
+def test_answers_that_differ_by_themselves_show_nothing(habit: str) -> None:
+    """A counter of reads, the id that was sent, and a running number are not effects."""
+    config = ServiceConfig(identities=CALLERS, limits=Limits(writes=True))
+    session = http_session(Rooms(habit, "ids"), TAXONOMY, config, document("ids"))
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    session.record_results(tenancy.other_tenants(session))
+    assert [one for one in session.observations.outcomes if one.finding is not None] == []

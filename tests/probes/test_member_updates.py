@@ -271,16 +271,18 @@ def test_a_member_for_updates_is_changed_by_them(member: str, schema: Any, value
     car = {**CAR, "properties": {**CAR["properties"], member: schema}}
     body = {"requestBody": {"content": {"application/json": {"schema": car}}}}
     create = {name: one for name, one in {**NEW, member: value}.items() if one is not None}
-    answered = {"200": {"description": "", "content": {"application/json": {"schema": car}}}}
-    for shared in (False, True):
+    whole = {**car, "properties": {**car["properties"], "id": TEXT}}
+    wrapped = {"type": "object", "properties": {"data": car}}
+    for shared in (None, whole, car, wrapped):
         document = deepcopy(DOCUMENT)
         for operation in (
             document["paths"]["/cars"]["post"],
             document["paths"]["/cars/{id}"]["patch"],
         ):
             operation |= body
-            if shared:
-                operation["responses"] = answered
+            if shared is not None:
+                content = {"application/json": {"schema": shared}}
+                operation["responses"] = {"200": {"description": "", "content": content}}
         for sin in ("", f"ignores-{member}"):
             session = run(sin, create=create, document=document)
             pointers = {
@@ -288,5 +290,5 @@ def test_a_member_for_updates_is_changed_by_them(member: str, schema: Any, value
                 for one in session.observations.outcomes
                 if one.finding is not None
             }
-            is_due = bool(sin) and (value is not None or not shared)
+            is_due = bool(sin) and (value is not None or shared is whole)
             assert pointers == ({f"/{member}"} if is_due else set())

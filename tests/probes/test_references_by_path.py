@@ -124,3 +124,15 @@ def test_what_was_gone_before_is_missing() -> None:
     session.record_results(http_references(session))
     found = [one.kind for one in session.observations.outcomes if one.clause == "references/exist"]
     assert found == ["failed"]
+
+
+@pytest.mark.parametrize("value", ["http://[", "http://a]b/", "//[", "/boxes/%"])
+def test_a_reference_that_is_not_a_url_is_judged(value: str) -> None:
+    """It leads nowhere, and ends no probe."""
+    taxonomy = TAXONOMY.replace("refers_to: resource", "refers_to: url")
+    session = http_session(shelf(value), taxonomy, CONFIG)
+    for name in ("a", "a"):
+        session.call(RequestSpec("POST", "/boxes", body={"name": name}))
+    session.record_results(http_references(session))
+    found = [one.kind for one in session.observations.outcomes if one.clause == "references/exist"]
+    assert found == ["failed"]

@@ -23,14 +23,12 @@ codes:
 """
 
 BODY = {"title": "My shop", "limit": 7}
-SCHEMA = {
-    "type": "object",
-    "required": ["title", "limit"],
-    "properties": {
-        "title": {"type": "string"},
-        "limit": {"type": "integer", "minimum": 1, "maximum": 99},
-    },
+PROPERTIES = {
+    "title": {"type": "string"},
+    "limit": {"type": "integer", "minimum": 1, "maximum": 99},
+    "banner": {"type": "string"},
 }
+SCHEMA = {"type": "object", "required": ["title", "limit"], "properties": PROPERTIES}
 CALLERS = {name: Identity(name, (("X-Key", name),), tenant=name.upper()) for name in ("ann", "bob")}
 
 
@@ -39,7 +37,9 @@ class Shop:
 
     def __init__(self, sin: str) -> None:
         self.sin = sin
-        self.settings = {name: {"title": "None yet", "limit": 3} for name in CALLERS}
+        self.settings = {
+            name: {"title": "None yet", "limit": 3, "banner": "Hello"} for name in CALLERS
+        }
         self.version, self.refused = 1, 0
 
     def __call__(self, request: Request) -> Response:
@@ -60,6 +60,8 @@ class Shop:
         self.version += 1
         if self.sin != "lost":
             self.settings[tenant] = body
+        if self.sin == "stored-500" and body["title"] != "None yet":
+            return answer(500)
         return answer(200, body, ETag=f'"{self.version}"')
 
 
@@ -69,7 +71,9 @@ def document() -> dict[str, Any]:
     content = {"application/json": {"schema": SCHEMA}}
     ok = {"200": {"description": "done"}}
     put = {"parameters": [tag], "requestBody": {"content": content}, "responses": ok}
-    return {"openapi": "3.1.0", "paths": {"/settings": {"get": {"responses": ok}, "put": put}}}
+    shown = {"type": "object", "properties": {**PROPERTIES, "since": {"type": "string"}}}
+    read = {"200": {"description": "all", "content": {"application/json": {"schema": shown}}}}
+    return {"openapi": "3.1.0", "paths": {"/settings": {"get": {"responses": read}, "put": put}}}
 
 
 def outcomes_of(shop: Shop, *, configured: bool = True) -> list[Outcome]:
@@ -111,7 +115,7 @@ def test_an_update_is_stored_for_its_tenant(
     assert {one.clause for one in found} == ({clause} if clause else set())
     levels = {one.finding.level for one in found if one.finding is not None}
     assert levels <= {"error" if configured or sin != "shared" else "warning"}
-    assert shop.settings["ann"] == {"title": "None yet", "limit": 3}
+    assert shop.settings["ann"] == {"title": "None yet", "limit": 3, "banner": "Hello"}
     assert shop.refused == 0
 
 
@@ -127,6 +131,7 @@ def test_a_service_that_takes_the_known_body_alone_gets_it() -> None:
 def test_what_lets_a_caller_in_is_left_alone() -> None:
     """An undeclared singleton with a member such as `email` may be the account of the caller."""
     shop = Shop("")
+    shop.settings = {name: {"email": "ann@shop.example"} for name in CALLERS}
     account = document()
     schema = {"type": "object", "required": ["email"], "properties": {"email": {"type": "string"}}}
     put = account["paths"]["/settings"]["put"]
@@ -168,3 +173,30 @@ def test_what_cannot_be_written_back_is_noted() -> None:
     session.record_results(singletons(session))
     [note] = session.observations.notes
     assert "could not be written back: the answer was 422" in note
+
+
+@pytest.mark.parametrize(
+    ("shown", "reason"),
+    [
+        ({"data": {**BODY, "items": [{"id": 1}]}}, "shows a list of items"),
+        ({**BODY, "title": "DE****1234"}, "masks a value"),
+        ({"limit": 7}, "does not show `title`"),
+    ],
+)
+def test_what_could_not_be_written_back_is_left_alone(
+    shown: dict[str, object], reason: str
+) -> None:
+    """A page of a list, a mask, and a value that no read shows cannot be written back."""
+    shop = Shop("")
+    shop.settings = dict.fromkeys(CALLERS, shown)
+    [outcome] = outcomes_of(shop, configured=False)
+    assert reason in str(outcome.reason)
+    assert shop.version == 1
+
+
+def test_an_update_that_fails_is_undone_too() -> None:
+    """A service may store what it answers with a crash."""
+    shop = Shop("stored-500")
+    outcomes_of(shop)
+    assert shop.settings["ann"]["title"] == "None yet"
+    assert shop.version > 2

@@ -103,18 +103,21 @@ def _check(
         yield not_exercised(CLAUSE, f"{what} {found.reason}")
     elif found.exists:
         yield passed(CLAUSE)
-    elif _was_removed(session, reference):
+    elif _was_removed(session, address, reference):
         yield not_exercised(CLAUSE, f"{what} {found.reason}, since the run removed it later")
     else:
         message = f"{what} {found.reason}"
         yield failed(CLAUSE, message, reference.answer, variant=reference.name)
 
 
-def _was_removed(session: Session, reference: ErrorReference) -> bool:
+def _was_removed(session: Session, address: str, reference: ErrorReference) -> bool:
     """Whether a later request of the run may have removed what an error refers to: one that removes
     it or what it lies in, or that names it in its body, as the deletion of several items does.
     """
-    path = target_of(reference.value).partition("?")[0].rstrip("/")
+    url = own_url(address, reference.value)
+    if url is None:
+        return False
+    path = target_of(url).partition("?")[0].rstrip("/")
     name = path.rpartition("/")[2]
     exchanges = iter(session.observations.exchanges)
     any(seen is reference.answer for seen in exchanges)  # those that are left are later

@@ -4,7 +4,7 @@ An accepted update is stored, and no other tenant sees it. What was there before
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from faultspec.exchange.finding import Level
@@ -14,6 +14,7 @@ from faultspec_conformance.probes.effects import (
     confirmed_members,
     find_representation,
     is_equal_value,
+    is_masked,
     is_set_by_service,
     may_be_pending,
 )
@@ -25,6 +26,7 @@ from faultspec_conformance.session.fixtures import likely_body, request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
+    Unanswered,
     failed,
     leaves,
     not_exercised,
@@ -109,49 +111,125 @@ def find_singletons(session: HttpSession) -> Iterator[Singleton]:
 
 
 def _update(session: HttpSession, one: Singleton) -> Iterator[ProbeResult]:
-    name, read, owner = one.update.name, one.read.name, session.caller
+    name, read = one.update.name, one.read.name
     if not is_json_write(one.update) or "json-patch" in content_type(one.update):
         yield not_exercised(_UPDATED, f"no JSON body is known for {name}")
         return
-    bodies = [body for body in one.bodies(session) if isinstance(body, dict) and body]
-    if not bodies:
-        yield not_exercised(_UPDATED, f"the body of {name} is not an object")
-        return
-    risky = next((member for member in bodies[0] if _lets_in(member)), None)
-    if risky is not None and one.kind is None:
-        reason = f"{name} is left alone: `{risky}` may let its caller in"
-        yield not_exercised(_UPDATED, f"{reason}; if not, declare it under `resources`")
-        return
-    before = _read(session, one, owner)
+    before = _read(session, one, session.caller)
     if not before.ok or not isinstance(before.json, dict):
         yield not_exercised(_UPDATED, f"the service answered {before} to {read}")
         return
-    if one.kind is None and any(map(_is_list_of_items, before.json.values())):
-        yield not_exercised(_UPDATED, f"{name} is left alone: {read} shows a list of items")
+    bodies = [body for body in one.bodies(session) if isinstance(body, dict) and body]
+    whole = [_complete(session, one, body, before) for body in bodies]
+    reason = _reason_to_spare(one, whole[-1], before) if whole else "its body is not an object"
+    if reason is not None:
+        yield not_exercised(_UPDATED, f"{name} is left alone: {reason}")
         return
+    results: list[Outcome] = []
+    silence: Unanswered | None = None
+    try:
+        for outcome in _judge(session, one, whole, before):
+            results.append(outcome)
+    except Unanswered as error:
+        silence = error
+    yield from results
+    old = find_representation(before, whole[-1])
+    undone = _undo(session, one, {member: old[member] for member in whole[-1]})
+    if undone is not None:
+        yield Note(f"what {name} changed could not be written back: {undone}")
+    if silence is not None:
+        raise silence
+
+
+def _complete(
+    session: HttpSession, one: Singleton, body: Mapping[str, object], before: Observation
+) -> dict[str, object]:
+    """The body of an update of which everything can be written back: that of a PUT has all members
+    that the read shows and the document knows, so that it removes none; that of a PATCH has no
+    member that the read lacks.
+    """
+    shown = find_representation(before, body)
+    if one.update.method == "PATCH":
+        return {member: value for member, value in body.items() if member in shown}
+    schema = one.update.body.schema if one.update.body is not None else {}
+    document = session.description.document
+    nodes = sampling.properties_of(sampling.merge_all_of(document, schema))
+    known = {
+        member: shown[member]
+        for member, node in nodes.items()
+        if member in shown and not sampling.is_read_only(sampling.only_branch(document, node))
+    }
+    return {**known, **body}
+
+
+def _reason_to_spare(one: Singleton, body: Mapping[str, object], before: Observation) -> str | None:
+    """Why an update is not sent: what it changes could not be written back, or it may replace the
+    items of a list, or what lets its caller in. None if nothing speaks against it.
+    """
+    shown, read = find_representation(before, body), one.read.name
+    if not body:
+        return f"{read} shows none of its members"
+    hidden = sorted(_plain_places(body) - _plain_places(shown))
+    if hidden:
+        return f"{read} does not show `{hidden[0].removeprefix('/')}`"
+    if any(is_masked(value) for _, value in leaves({name: shown[name] for name in body})):
+        return f"{read} masks a value"
+    if one.kind is not None:
+        return None
+    risky = next((place for place in sorted(_plain_places(body)) if _lets_in(place)), None)
+    if risky is not None:
+        shown_place = risky.removeprefix("/")
+        return f"`{shown_place}` may let its caller in; if not, declare it under `resources`"
+    return f"{read} shows a list of items" if _has_items(before.json) else None
+
+
+def _plain_places(body: Mapping[str, object]) -> set[str]:
+    """The places of values in a body; that of a list is one."""
+    return {re.sub(r"/\d+(?:/.*)?$", "", pointer) for pointer, _ in leaves(body)}
+
+
+def _has_items(value: object) -> bool:
+    """Whether a value has a list of objects, at any depth."""
+    if isinstance(value, list):
+        return any(isinstance(item, dict) or _has_items(item) for item in value)
+    return isinstance(value, dict) and any(map(_has_items, value.values()))
+
+
+def _lets_in(place: str) -> bool:
+    name = place.rpartition("/")[2]
+    return _OF_LOGINS.search(name) is not None or SECRET_NAME.search(name) is not None
+
+
+def _judge(
+    session: HttpSession,
+    one: Singleton,
+    bodies: Sequence[Mapping[str, object]],
+    before: Observation,
+) -> Iterator[Outcome]:
+    """Send the bodies until one is accepted, and judge what it leaves behind."""
     for body in bodies:
         write = _write(session, one, body, before)
         if write.ok:
+            after = _read(session, one, session.caller)
+            yield from _check_stored(session, one, body, (before, write, after))
+            yield from _check_concealed(session, one, body, before=before, write=write)
+            return
+        if write.status >= 500:
             break
-    if write.ok:
-        after = _read(session, one, owner)
-        yield from _check_stored(session, one, body, (before, write, after))
-        yield from _check_concealed(session, one, body, before=before, write=write)
-        old = find_representation(before, body)
-        kept = {member: old[member] for member in body if member in old}
-        undone = _write(session, one, kept, _read(session, one, owner))
-        if not undone.ok:
-            yield Note(f"what {name} changed could not be written back: the answer was {undone}")
-    else:
-        yield not_exercised(_UPDATED, f"the service answered {write} to {name}")
+    yield not_exercised(_UPDATED, f"the service answered {write} to {one.update.name}")
 
 
-def _is_list_of_items(value: object) -> bool:
-    return isinstance(value, list) and any(isinstance(item, dict) for item in value)
-
-
-def _lets_in(member: str) -> bool:
-    return _OF_LOGINS.search(member) is not None or SECRET_NAME.search(member) is not None
+def _undo(session: HttpSession, one: Singleton, kept: Mapping[str, object]) -> str | None:
+    """Write back what was there, unless it is there. Return why that is impossible, or None."""
+    try:
+        now = _read(session, one, session.caller)
+        shown = find_representation(now, kept)
+        if now.ok and all(shown.get(member) == value for member, value in kept.items()):
+            return None
+        answer = _write(session, one, kept, now)
+    except Unanswered as error:
+        return f"there was no answer ({error.no_answer.reason})"
+    return None if answer.ok else f"the answer was {answer}"
 
 
 def _read(session: HttpSession, one: Singleton, caller: Identity) -> Observation:
@@ -185,8 +263,10 @@ def _check_stored(
         for name, value in body.items()
         if name in shown and not is_set_by_service(name) and not is_equal_value(value, shown[name])
     }
-    if not new or may_be_pending(write):
-        reason = f"{one.read.name} shows no member that {one.update.name} changes"
+    answered = write.json if isinstance(write.json, dict) else {}
+    is_of_another = bool(answered) and find_representation(write, body).keys().isdisjoint(body)
+    if not new or may_be_pending(write) or is_of_another:
+        reason = f"{one.read.name} shows no member that {one.update.name} changes at once"
         yield not_exercised(_UPDATED, reason)
         return
     kept = _kept_members(new, shown, after)

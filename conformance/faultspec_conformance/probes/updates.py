@@ -1,5 +1,6 @@
 """Updates of a resource: the operations that the run knows, and bodies for them."""
 
+from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.config.requests import NAMES
@@ -9,6 +10,7 @@ from faultspec_conformance.session.fixtures import body_for, likely_body
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.inventory import is_whole
 from faultspec_conformance.session.keys import has_key_in_path
+from faultspec_conformance.session.observation import leaves
 from faultspec_conformance.session.resources import ResourceKind
 
 
@@ -51,16 +53,38 @@ def change_body(session: HttpSession, kind: ResourceKind, operation: ServiceOper
 
 
 def is_writable(session: HttpSession, operation: ServiceOperation, name: str) -> bool:
-    """Whether the document has a member for updates. A schema that the body shares with the answer
+    """Whether the document has a member for updates. A schema that the body shares with answers
     also has members that the service only shows.
     """
     if session.description.learned or operation.body is None:
         return False
     schema, document = operation.body.schema, session.description.document
-    if operation.success is not None and operation.success.schema == schema:
+    read = session.description.find("GET", operation.template)
+    answers = [
+        one.success.schema
+        for one in (operation, read)
+        if one is not None and one.success is not None and one.success.schema is not None
+    ]
+    if not answers or any(_shares(session, schema, one) for one in answers):
         return False
     node = sampling.properties_of(sampling.merge_all_of(document, schema)).get(name)
     return node is not None and not sampling.is_read_only(sampling.only_branch(document, node))
+
+
+def _shares(session: HttpSession, schema: Json, answer: Json) -> bool:
+    """Whether an answer has the schema of a body: as a whole, by a reference, or by its members."""
+    document = session.description.document
+    if schema == answer or (isinstance(ref := schema.get("$ref"), str) and ref in _refs(answer)):
+        return True
+    own = sampling.properties_of(sampling.merge_all_of(document, schema)).keys()
+    shown = sampling.properties_of(sampling.merge_all_of(document, answer))
+    inner = (sampling.merge_all_of(document, member) for member in shown.values())
+    return own in (shown.keys(), *(sampling.properties_of(one).keys() for one in inner))
+
+
+def _refs(node: object) -> set[str]:
+    """The references that a schema has at any depth."""
+    return {str(value) for pointer, value in leaves(node) if pointer.endswith("/$ref")}
 
 
 def _body_of_recipe(session: HttpSession, operation: ServiceOperation) -> object:
