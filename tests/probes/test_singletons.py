@@ -200,3 +200,24 @@ def test_an_update_that_fails_is_undone_too() -> None:
     outcomes_of(shop)
     assert shop.settings["ann"]["title"] == "None yet"
     assert shop.version > 2
+
+
+@pytest.mark.parametrize("value", [[], {}, [[]], None, ""])
+def test_an_empty_value_that_no_read_shows_is_left_alone(value: object) -> None:
+    """An empty list or object has no value inside, and is not shown either."""
+    account = document()
+    schema = {"type": "object", "properties": {"tags": {"example": value}, "limit": {}}}
+    put = account["paths"]["/settings"]["put"]
+    put["requestBody"]["content"]["application/json"] |= {
+        "schema": schema,
+        "example": {"tags": value, "limit": 7},
+    }
+    shop = Shop("")
+    shop.settings = {name: {"limit": 3} for name in CALLERS}
+    config = ServiceConfig(identities=CALLERS, limits=Limits(writes=True))
+    session = http_session(shop, TAXONOMY, config, account)
+    session.turn = session.kinds
+    session.record_results(singletons(session))
+    [outcome] = session.observations.outcomes
+    assert "does not show" in str(outcome.reason)
+    assert shop.version == 1

@@ -90,6 +90,7 @@ LINES = [
     f"users:\n  - password: |\n      first line\n\n      {SECRET}\n    name: bob\n",
     json.dumps({"log": f"user: bob\npassword: |\n  {SECRET}\n"}),
     f"user,password,age\nbob,{SECRET},7\n",
+    f"export API_TOKEN={SECRET}\n",
     f"user, password, age\nbob, {SECRET}, 7\n",
     *(f"user: bob\npassword: {mark} {SECRET}\n" for mark in ("&a", "!!str", "!!str &a")),
     f"user: bob\npassword: !!str |\n  {SECRET}\nx: y\n",

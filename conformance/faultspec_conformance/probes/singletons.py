@@ -169,7 +169,7 @@ def _reason_to_spare(one: Singleton, body: Mapping[str, object], before: Observa
     shown, read = find_representation(before, body), one.read.name
     if not body:
         return f"{read} shows none of its members"
-    hidden = sorted(_plain_places(body) - _plain_places(shown))
+    hidden = sorted({*_plain_places(body), *body} - {*_plain_places(shown), *shown})
     if hidden:
         return f"{read} does not show `{hidden[0].removeprefix('/')}`"
     if any(is_masked(value) for _, value in leaves({name: shown[name] for name in body})):

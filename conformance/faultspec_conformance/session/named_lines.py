@@ -15,14 +15,14 @@ from faultspec_conformance.session.secret_names import (
     split_name,
 )
 
-#: A line of YAML or of properties, with a value without blanks or in quotes, and with a comment.
-#: Tags and anchors of YAML stand before the value.
-_LINE = re.compile(
-    r"^[ \t-]{0,40}+(?P<name>[\w.\[\]-]{1,100})[ \t]{0,8}[:=][ \t]{0,8}"
-    r"(?:[&!][\w!:./-]{0,60}[ \t]{1,8}){0,2}"
-    r"(?P<text>\"[^\"\r\n]++\"|'[^'\r\n]++'|\S++)(?:[ \t]++\#[^\r\n]*+)?[ \t]{0,8}\r?$",
-    re.MULTILINE,
-)
+#: A line of YAML, of properties or of a shell, with a value without blanks or in quotes, and with a
+#: comment. Tags and anchors of YAML stand before the value. _LINE = re.compile( r"^[
+#: \t-]{0,40}+(?:export[ \t]{1,8})?(?P<name>[\w.\[\]-]{1,100})[ \t]{0,8}[:=][ \t]{0,8}"
+#: r"(?:[&!][\w!:./-]{0,60}[ \t]{1,8}){0,2}" r"(?P<text>\"[^\"\r\n]++\"|'[^'\r\n]++'|\S++)(?:[
+#: \t]++\#[^\r\n]*+)?[ \t]{0,8}\r?$", re.MULTILINE, )
+
+#: What stands in place of a text of several lines.
+_MARK = re.compile(r"[|>][-+\d]{0,2}")
 
 #: The line of YAML before a text of several lines (YAML 1.2.2, 8.1).
 _BLOCK = re.compile(
@@ -40,7 +40,9 @@ def find_line_secrets(text: str, hides: Hides) -> Iterator[str]:
     """Yield the values of secret names in lines, in the blocks below them, and in columns."""
     for match in _LINE.finditer(text):
         shown = match["text"].strip("\"'")
-        if not is_ordinary(shown) and is_secret_value(split_name(match["name"]), shown):
+        if _MARK.fullmatch(shown) or is_ordinary(shown):
+            continue
+        if is_secret_value(split_name(match["name"]), shown):
             yield shown
     yield from _find_in_blocks(text, hides)
     yield from _find_in_columns(text, hides)
