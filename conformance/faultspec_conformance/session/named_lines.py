@@ -16,10 +16,13 @@ from faultspec_conformance.session.secret_names import (
 )
 
 #: A line of YAML, of properties or of a shell, with a value without blanks or in quotes, and with a
-#: comment. Tags and anchors of YAML stand before the value. _LINE = re.compile( r"^[
-#: \t-]{0,40}+(?:export[ \t]{1,8})?(?P<name>[\w.\[\]-]{1,100})[ \t]{0,8}[:=][ \t]{0,8}"
-#: r"(?:[&!][\w!:./-]{0,60}[ \t]{1,8}){0,2}" r"(?P<text>\"[^\"\r\n]++\"|'[^'\r\n]++'|\S++)(?:[
-#: \t]++\#[^\r\n]*+)?[ \t]{0,8}\r?$", re.MULTILINE, )
+#: comment. Tags and anchors of YAML stand before the value.
+_LINE = re.compile(
+    r"^[ \t-]{0,40}+(?:export[ \t]{1,8})?(?P<name>[\w.\[\]-]{1,100})[ \t]{0,8}[:=][ \t]{0,8}"
+    r"(?:[&!][\w!:./-]{0,60}[ \t]{1,8}){0,2}"
+    r"(?P<text>\"[^\"\r\n]++\"|'[^'\r\n]++'|\S++)(?:[ \t]++\#[^\r\n]*+)?[ \t]{0,8}\r?$",
+    re.MULTILINE,
+)
 
 #: What stands in place of a text of several lines.
 _MARK = re.compile(r"[|>][-+\d]{0,2}")
