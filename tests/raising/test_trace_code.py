@@ -253,17 +253,134 @@ FRAMEWORKS = {
         def setup(app):
             app.add_routes([web.get("/v1/orders/{id}", page)])
     """,
+    "aiohttp-add-get": """
+        from aiohttp import web
+        from app.main import admin
+        async def page(request):
+            admin()
+        def setup(app):
+            app.router.add_get("/v1/orders/{id}", page)
+    """,
+    "aiohttp-method": """
+        from aiohttp import web
+        from app.main import admin
+        class Server:
+            async def page(self, request):
+                admin()
+            def __init__(self):
+                self.app = web.Application()
+                self.app.router.add_route("GET", "/v1/orders/{id}", self.page)
+    """,
+    "aiohttp-subapp": """
+        from aiohttp import web
+        from app.main import admin
+        class Page(web.View):
+            async def get(self):
+                admin()
+        orders = web.Application()
+        orders.router.add_view("/{id}", Page)
+        app = web.Application()
+        app.add_subapp("/v1/orders", orders)
+    """,
+    "flask-add-url-rule": """
+        from flask import Blueprint, Flask
+        from flask.views import MethodView
+        from app.main import admin
+        class Page(MethodView):
+            def get(self, id):
+                admin()
+        pages = Blueprint("pages", __name__)
+        pages.add_url_rule("/orders/<int:id>", "page", Page.as_view("page"))
+        app = Flask(__name__)
+        app.register_blueprint(pages, url_prefix="/v1")
+    """,
+    "fastapi-add-api-route": """
+        from fastapi import APIRouter
+        from app.main import admin
+        def page(id: str):
+            admin()
+        pages = APIRouter(prefix="/v1")
+        pages.add_api_route("/orders/{id}", endpoint=page, methods=["GET"])
+    """,
+    "starlette-mount": """
+        from starlette.applications import Starlette
+        from starlette.routing import Mount, Route
+        from app.main import admin
+        def page(request):
+            admin()
+        orders = [Route("/{id:int}", page, methods=["GET"])]
+        app = Starlette(routes=[Mount("/v1", routes=[Mount("/orders", routes=orders)])])
+    """,
+    "starlette-mounted": """
+        from starlette.applications import Starlette
+        from app.main import admin
+        def page(request):
+            admin()
+        orders = Starlette()
+        orders.add_route("/orders/{id}", page, methods=["GET"])
+        app = Starlette()
+        app.mount("/v1", orders)
+    """,
+    "django-include": """
+        from django.urls import include, path, re_path
+        from django.views.decorators.csrf import csrf_exempt
+        from app.main import admin
+        class Page:
+            def get(self, request, id):
+                admin()
+        orders = [re_path(r"^orders/(?P<id>[0-9]+)$", csrf_exempt(Page.as_view()))]
+        urlpatterns = [path("v1/", include((orders, "orders")))]
+    """,
+    "django-include-module": """
+        from django.urls import include, path
+        urlpatterns = [path("v1/", include("app.order_urls"))]
+    """,
+    "django-rest-framework": """
+        from django.urls import include, path
+        from rest_framework.routers import DefaultRouter
+        from rest_framework.viewsets import ViewSet
+        from app.main import admin
+        class Orders(ViewSet):
+            def retrieve(self, request, pk=None):
+                admin()
+        router = DefaultRouter(trailing_slash=False)
+        router.register("orders", Orders)
+        urlpatterns = [path("v1/", include(router.urls))]
+    """,
 }
+
+#: The module that another one includes by its name.
+ORDER_URLS = """
+from django.urls import path
+from app.main import admin
+class Page:
+    def get(self, request, id):
+        admin()
+urlpatterns = []
+urlpatterns += [path("orders/<int:id>", Page.as_view(), name="order")]
+"""
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_routes_of_every_framework_are_read(framework: str, tmp_path: Path) -> None:
     """A route is found where its framework declares it, with its prefix and parameters."""
     files = {**APP, "app/pages.py": FRAMEWORKS[framework]}
+    if framework == "django-include-module":
+        files["app/order_urls.py"] = ORDER_URLS
     _, found = trace(tmp_path, files)
+    parameter = "{pk}" if framework == "django-rest-framework" else "{id}"
     assert messages(found, "raise-undeclared") == [
-        "GET /v1/orders/{id} may raise `forbidden`, which the operation `get_order` does not list"
+        f"GET /v1/orders/{parameter} may raise `forbidden`, which the operation `get_order` does "
+        "not list"
     ]
+
+
+def test_a_program_without_routes_is_a_note(tmp_path: Path) -> None:
+    """Where no route is recognised, no operation is compared, and a note says so."""
+    files = {name: text for name, text in APP.items() if name != "app/main.py"}
+    _, found = trace(tmp_path, files)
+    assert len(messages(found, "routes-unknown")) == 1
+    assert not messages(found, "raise-undeclared")
 
 
 def test_lines_that_cannot_be_followed_are_notes(tmp_path: Path) -> None:

@@ -27,6 +27,9 @@ CODES: Mapping[str, str] = {
     ),
     "framework-error": "An error of the framework, which has no code (`trace-code`).",
     "route-undeclared": "A route that no operation of the taxonomy matches (`trace-code`).",
+    "routes-unknown": (
+        "The taxonomy has routes, and none of the program was recognised (`trace-code`)."
+    ),
     "raise-unknown": "A raise of a value whose class is not known without running (`trace-code`).",
     "call-unknown": (
         "A call of a method of a value whose class is not known, where a method of that name may "
@@ -81,7 +84,7 @@ def trace_program(
     diagnostics = (
         *program.problems,
         *_some(_not_raised(loaded, due - raised, boundary, texts)),
-        *_some(_route_diagnostics(taxonomy, routes, functions, flow)),
+        *_some(_route_diagnostics(loaded, routes, functions, flow)),
         *_some(_framework_errors(functions)),
         *_some(_unfollowed_lines(program, names, functions, flow)),
     )
@@ -151,16 +154,27 @@ def _not_raised(
 
 
 def _route_diagnostics(
-    taxonomy: Taxonomy, routes: tuple[CodeRoute, ...], functions: Mapping[str, Function], flow: Flow
+    loaded: LoadedTaxonomy,
+    routes: tuple[CodeRoute, ...],
+    functions: Mapping[str, Function],
+    flow: Flow,
 ) -> Iterator[Diagnostic]:
     compiled = [
         (operation, compile_route(pattern))
-        for operation in taxonomy.operations.values()
+        for operation in (loaded.taxonomy.operations.values() if loaded.taxonomy else ())
         if not operation.match.reads_request
         for pattern in operation.match.routes
     ]
     if not compiled:
         return
+    if not routes and loaded.document is not None:
+        yield loaded.document.diagnostic(
+            "routes-unknown",
+            "no route of the program was recognised, so no operation is compared with its codes",
+            ("operations",),
+            severity="note",
+            hint="name the folder that has the routes; docs/how-to/trace-code.md has the forms",
+        )
     for route in routes:
         shown = f"{route.method or 'any method of'} {route.path}"
         matching = {

@@ -2,19 +2,52 @@
 answers.
 
 Read are the decorators of FastAPI, Flask, Quart and Litestar (``@router.get("/orders")``,
-``@app.route("/orders", methods=["POST"])``, ``@get("/orders")``) with the prefixes of routers and
-blueprints, ``Route`` of Starlette, ``path`` of Django, and ``web.get`` of aiohttp.
+``@app.route("/orders", methods=["POST"])``, ``@get("/orders")``), the tables of Starlette, Django
+and aiohttp (``Route``, ``path``, ``web.get``), the calls that add a route (``add_url_rule``,
+``add_api_route``, ``router.add_get``, ``router.register`` of the Django REST framework), and the
+prefixes of routers, blueprints, ``Mount`` and ``include``.
 """
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.raising.functions import ProgramNames
 from faultspec.raising.sources import Program, SourceModule, definitions, dotted_name
 
 _METHODS = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})
+
+#: A group of an expression of ``re_path``, which is a parameter.
+_GROUP = re.compile(r"\(\?P<(\w+)>[^()]*\)")
+
+#: Calls that add one route to an application, with the methods that it has if none is given.
+_ADDITIONS: Mapping[str, Sequence[str]] = {
+    **{f"add_{method}": [method.upper()] for method in sorted(_METHODS)},
+    "add_api_route": ["GET"],
+    "add_route": [],
+    "add_url_rule": ["GET"],
+    "add_view": [],
+}
+
+#: Calls that put a router below another one.
+_INCLUSIONS = frozenset({"add_subapp", "include_router", "mount", "register_blueprint"})
+
+#: Names of the arguments of these calls: the path, what answers, and the router below it.
+_PATHS = ("path", "rule", "route")
+_HANDLERS = ("handler", "endpoint", "view_func", "view")
+_ROUTERS = ("app", "router", "blueprint", "routes", "route_handlers", "subapp", "urls")
+
+#: The methods of a view set of the Django REST framework, with the method of HTTP that each answers
+#: and whether its path has the id of an item.
+_VIEW_SET: Mapping[str, tuple[str, bool]] = {
+    "list": ("GET", False),
+    "create": ("POST", False),
+    "retrieve": ("GET", True),
+    "update": ("PUT", True),
+    "partial_update": ("PATCH", True),
+    "destroy": ("DELETE", True),
+}
 
 #: A parameter of a path: ``<int:number>`` (Flask, Django), ``{number:int}`` (Starlette).
 _PARAMETER = re.compile(r"<(?:[^<>:]*:)?([^<>:]+)>|\{([^{}:]+)(?::[^{}]*)?\}")
@@ -52,79 +85,214 @@ class _Inclusion(NamedTuple):
     functions: tuple[str, ...]
 
 
+class _Table(NamedTuple):
+    """A table of routes that a call stands in: its router, and the prefix below that router."""
+
+    router: str | None
+    prefix: str
+    depth: int
+
+
+#: The function of Django that puts the routes of a module below a prefix.
+_INCLUDE = "django.urls.include"
+
+_NO_TABLE = _Table(None, "", 0)
+
+
 class RouteReader:
     """The routers, inclusions and handlers of the modules that were read so far."""
 
     def __init__(self, program: Program, names: ProgramNames) -> None:
         self.size = program.size
         self.names = names
+        self.modules = program.modules
         self.routers: dict[str, _Router] = {}
         self.inclusions: list[_Inclusion] = []
         self.handlers: list[tuple[str | None, CodeRoute]] = []
+        self._without_slash = set[str]()  # routers of Django whose paths do not end with one
+        # Of the module that is read: tables by the identity of the call that stands in them, and
+        # the methods of its classes by their last name.
+        self._tables: dict[int, _Table] = {}
+        self._own_methods: dict[str, list[str]] = {}
 
     def read(self, module: SourceModule, tree: ast.Module) -> None:
         """Read a module."""
-        self.read_module(module, tree)
-        functions = {
-            found.name: found.node.decorator_list
-            for found in definitions(tree.body, module.name)
-            if not isinstance(found.node, ast.ClassDef)
-        }
-        for name, decorators in functions.items():
-            for decorator in decorators:
-                self.read_decorator(decorator, module, name)
-
-    def read_module(self, module: SourceModule, tree: ast.Module) -> None:
-        """Routers, inclusions, and tables of routes."""
+        found = [
+            each
+            for each in definitions(tree.body, module.name)
+            if not isinstance(each.node, ast.ClassDef)
+        ]
+        self._tables.clear()
+        self._own_methods.clear()
+        for each in found:
+            if each.owner is not None:
+                self._own_methods.setdefault(each.node.name, []).append(each.name)
         for node in ast.walk(tree):
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
-                    prefix = _text(call, "prefix") or _text(call, "url_prefix") or ""
-                    depends = tuple(self.dependencies(call, module))
-                    if prefix or depends:
-                        self.routers[f"{module.name}.{name}"] = _Router(prefix, depends)
-                case ast.Call(func=ast.Attribute(value=outer, attr=attribute)) if attribute in (
-                    "include_router",
-                    "register_blueprint",
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value)
+                    | ast.AugAssign(target=ast.Name(id=name), value=value)
+                    | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
                 ):
-                    self.read_inclusion(node, outer, module)
-                case ast.Call(func=called):
-                    self.read_table_entry(node, called, module)
+                    self.read_variable(f"{module.name}.{name}", value, module)
+                case ast.Call():
+                    self.read_call(node, module)
+        for each in found:
+            for decorator in each.node.decorator_list:
+                self.read_decorator(decorator, module, each.name)
 
-    def read_inclusion(self, call: ast.Call, outer: ast.expr, module: SourceModule) -> None:
-        """``app.include_router(router, prefix="/x")``, and blueprints."""
-        inner = dotted_name(call.args[0], module, {}) if call.args else None
-        own = dotted_name(outer, module, {})
-        if inner is not None and own is not None:
-            prefix = _text(call, "prefix") or _text(call, "url_prefix") or ""
-            depends = tuple(self.dependencies(call, module))
-            self.inclusions.append(
-                _Inclusion(self.names.resolve(own), self.names.resolve(inner), prefix, depends)
-            )
-
-    def read_table_entry(self, call: ast.Call, called: ast.expr, module: SourceModule) -> None:
-        """``Route("/x", handler)``, ``path("x/", handler)``, ``web.get("/x", handler)``."""
-        name = dotted_name(called, module, {}) or ""
-        framework = name.partition(".")[0]
-        last = name.rpartition(".")[2]
-        entry = (framework in ("starlette", "litestar") and last == "Route") or (
-            framework == "django" and last == "path"
-        )
-        verb = framework == "aiohttp" and last in _METHODS
-        if not (entry or verb) or len(call.args) < 2:
+    def read_variable(self, name: str, value: ast.expr, module: SourceModule) -> None:
+        """A router with its prefix, or a table of routes."""
+        self._mark(value, _Table(name, "", 1))
+        if not isinstance(value, ast.Call):
             return
-        target = call.args[1]
-        if isinstance(target, ast.Call):  # a class as view: `View.as_view()`
-            target = target.func.value if isinstance(target.func, ast.Attribute) else target.func
-        handler = dotted_name(target, module, {})
-        path = _constant(call.args[0])
+        prefix = _text(value, "prefix") or _text(value, "url_prefix") or ""
+        depends = tuple(self.dependencies(value, module))
+        slash = next((each.value for each in value.keywords if each.arg == "trailing_slash"), None)
+        if isinstance(slash, ast.Constant) and slash.value is False:
+            self._without_slash.add(name)
+        if prefix or depends:
+            self.routers[name] = _Router(prefix, depends)
+
+    def _mark(self, node: ast.expr, table: _Table) -> None:
+        for each in ast.walk(node):
+            if isinstance(each, ast.Call):
+                self._tables[id(each)] = table
+
+    def read_call(self, call: ast.Call, module: SourceModule) -> None:
+        """An inclusion, an addition, or an entry of a table."""
+        name = dotted_name(call, module, {}) or ""
+        framework, last = name.partition(".")[0], name.rpartition(".")[2]
+        table = self._tables.get(id(call), _NO_TABLE)
+        owner = self._owner(call, module)
+        if framework == "starlette" and last == "Mount":
+            self.read_inclusion(call, table, module)
+        elif framework == "django" and last in ("path", "re_path"):
+            self.read_path(call, table, module)
+        elif framework == "aiohttp" and last in _METHODS:
+            self.add(call, table, [last.upper()], module)
+        elif framework in ("starlette", "litestar") and last == "Route":
+            self.add(call, table, [], module)
+        elif owner is not None and last in _INCLUSIONS:
+            self.read_inclusion(call, _Table(owner, "", 1), module)
+        elif owner is not None and last == "register" and len(call.args) > 1:
+            self.read_view_set(call, owner, module)
+        elif owner is not None and last in _ADDITIONS:
+            self.add(call, _Table(owner, "", 1), _ADDITIONS[last], module)
+
+    def _owner(self, call: ast.Call, module: SourceModule) -> str | None:
+        """The application or router that a method is called of: that of ``app.router`` is ``app``,
+        unless ``app`` is a module.
+        """
+        if not isinstance(call.func, ast.Attribute):
+            return None
+        dotted = dotted_name(call.func.value, module, {})
+        return None if dotted is None else self._without(dotted, "router")
+
+    def _without(self, dotted: str, attribute: str) -> str:
+        """The value that an attribute is of, resolved; a module has names and no attributes."""
+        owner, _, last = dotted.rpartition(".")
+        if last == attribute and owner not in self.modules:
+            dotted = owner
+        return self.names.resolve(dotted)
+
+    def read_path(self, call: ast.Call, table: _Table, module: SourceModule) -> None:
+        """``path("x/", handler)`` and ``path("x/", include("shop.urls"))`` of Django."""
+        view = _argument(call, call.args, 1, _HANDLERS)
+        if isinstance(view, ast.Call) and dotted_name(view, module, {}) == _INCLUDE:
+            self.read_inclusion(call, table, module)
+        else:
+            self.add(call, table, [], module)
+
+    def read_inclusion(self, call: ast.Call, table: _Table, module: SourceModule) -> None:
+        """``app.include_router(router, prefix="/x")``, ``Mount("/x", routes=…)``, and others."""
+        prefix = _text(call, "prefix") or _text(call, "url_prefix")
+        prefix = _with_slash(prefix or next(filter(None, map(_constant, call.args)), ""))
+        below = _Table(table.router, table.prefix + prefix, table.depth + 1)
+        for node in (*call.args, *(each.value for each in call.keywords)):
+            if below.depth <= _DEEPEST and not isinstance(node, ast.Constant):
+                self._mark(node, below)
+        inner = _argument(call, call.args, 0, _ROUTERS)
+        if _constant(inner) is not None:  # the prefix stands before the router
+            inner = _argument(call, call.args, 1, _ROUTERS)
+        name = None if inner is None else self._included_router(inner, module)
+        if name is not None:
+            depends = tuple(self.dependencies(call, module))
+            outer = table.router or ""
+            self.inclusions.append(_Inclusion(outer, name, below.prefix, depends))
+
+    def _included_router(self, inner: ast.expr, module: SourceModule) -> str | None:
+        """The name of a router that is included: a variable, or the ``urlpatterns`` of a module."""
+        if isinstance(inner, ast.Call) and dotted_name(inner, module, {}) == _INCLUDE:
+            inner = next(iter(inner.args), inner)
+            if isinstance(inner, ast.Tuple) and inner.elts:  # with the name of the application
+                inner = inner.elts[0]
+            text = _constant(inner)
+            if text is not None:
+                return f"{text}.urlpatterns"
+        if isinstance(inner, ast.Call | ast.List | ast.Tuple):
+            return None  # a table that stands here: its entries have the prefix
+        dotted = dotted_name(inner, module, {})
+        if dotted in self.modules:
+            return f"{dotted}.urlpatterns"
+        return None if dotted is None else self._without(dotted, "urls")
+
+    def read_view_set(self, call: ast.Call, owner: str, module: SourceModule) -> None:
+        """``router.register("orders", OrderViewSet)`` of the Django REST framework."""
+        prefix = _constant(call.args[0])
+        view = dotted_name(call.args[1], module, {})
+        name = None if view is None else self.names.resolve(view)
+        if prefix is None or name is None or name not in self.names.classes:
+            return
+        for function, (method, of_item) in _VIEW_SET.items():
+            answers = self.names.method(name, function)
+            if answers is not None:
+                path = _with_slash(prefix) + ("/{pk}" if of_item else "")
+                path += "" if owner in self._without_slash else "/"
+                self.handlers.append((owner, CodeRoute(method, path, (answers,))))
+
+    def add(
+        self, call: ast.Call, table: _Table, methods: Sequence[str], module: SourceModule
+    ) -> None:
+        """``Route("/x", handler)``, ``path("x/", handler)``, ``router.add_get("/x", handler)``."""
+        arguments = call.args
+        if len(arguments) > 2 and _constant(arguments[1]) is not None:
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "add_url_rule":
+                arguments = [arguments[0], *arguments[2:]]  # its second one names the endpoint
+            else:  # `add_route("GET", "/x", handler)` of aiohttp
+                verb = _constant(arguments[0]) or "*"
+                methods = [] if verb == "*" else [verb.upper()]
+                arguments = arguments[1:]
+        path = _constant(_argument(call, arguments, 0, _PATHS))
+        if path is not None and isinstance(call.func, ast.Name) and call.func.id == "re_path":
+            path = _GROUP.sub(r"{\1}", path.removeprefix("^").removesuffix("$"))
+        handler = self.handler(_argument(call, arguments, 1, _HANDLERS), module)
         if handler is None or path is None:
             return
-        resolved = self.names.resolve(handler)
-        methods: list[str | None] = [last.upper()] if verb else [*_methods(call)]
-        for method in methods or [None]:
-            for function, own in self.views(resolved, method):
-                self.handlers.append((None, CodeRoute(own, "/" + path.lstrip("/"), (function,))))
+        own_methods: Sequence[str | None] = _methods(call) or methods or [None]
+        for method in own_methods:
+            for function, answered in self.views(handler, method):
+                route = CodeRoute(answered, table.prefix + "/" + path.lstrip("/"), (function,))
+                self.handlers.append((table.router, route))
+
+    def handler(self, node: ast.expr | None, module: SourceModule) -> str | None:
+        """The function or class that answers: also of ``View.as_view()``, ``csrf_exempt(view)`` and
+        ``self.method``.
+        """
+        while isinstance(node, ast.Call):
+            match node:
+                case ast.Call(func=ast.Attribute(value=value, attr="as_view")):
+                    node = value
+                case ast.Call(args=[wrapped, *_]):  # `csrf_exempt(view)`
+                    node = wrapped
+                case _:
+                    node = node.func
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=attribute):
+                own = self._own_methods.get(attribute, [])
+                return own[0] if len(own) == 1 else None
+        name = None if node is None else dotted_name(node, module, {})
+        return None if name is None else self.names.resolve(name)
 
     def views(self, name: str, method: str | None) -> Iterator[tuple[str, str | None]]:
         """The function of a handler, or those of a class with a method for each verb."""
@@ -198,7 +366,21 @@ def _text(call: ast.Call, name: str) -> str | None:
     return next((_constant(each.value) for each in call.keywords if each.arg == name), None)
 
 
-def _constant(node: ast.expr) -> str | None:
+def _argument(
+    call: ast.Call, arguments: Sequence[ast.expr], position: int, names: Sequence[str]
+) -> ast.expr | None:
+    """An argument by its position or by one of its names."""
+    if position < len(arguments):
+        return arguments[position]
+    return next((each.value for each in call.keywords if each.arg in names), None)
+
+
+def _with_slash(prefix: str) -> str:
+    """A prefix as Django writes it (``orders/``) or others do (``/orders``), with one slash."""
+    return "/" + prefix.strip("/") if prefix.strip("/") else ""
+
+
+def _constant(node: ast.expr | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 

@@ -89,7 +89,7 @@ RETRY_POLICY = Record(
                     ),
                 },
             ),
-            "The effect of a `Retry-After` header on the delay.",
+            "The effect of a `Retry-After` header on the delay; without it, none.",
         ),
         "budget": Key(
             Record(
