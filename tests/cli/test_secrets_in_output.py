@@ -115,12 +115,13 @@ CALLER, ASKED = f"http://user:{SECRET}@", f"?token={SECRET}"
 
 class Case(NamedTuple):
     """A command line with a secret; ``HOST`` stands for the service. ``file``: what is in
-    conformance.yaml.
+    conformance.yaml. ``variable``: which one of the environment has the secret.
     """
 
     name: str
     arguments: tuple[str, ...]
     file: str = ""
+    variable: str = "PW"
 
 
 def _of_arguments() -> Iterator[Case]:
@@ -228,7 +229,22 @@ def _of_files() -> Iterator[Case]:
     )
 
 
-CASES = [*_of_arguments(), *_of_files()]
+def _of_environment() -> Iterator[Case]:
+    """Commands that do not know the secret, beside a service that has it."""
+    document = "http://HOST/openapi.json"
+    for name, arguments in {
+        "address": ("conform", "http://HOST", *SHORT),
+        "printed": ("conform", "http://HOST", *SHORT, "--format", "json"),
+        "document": ("conform", "http://HOST", "--openapi", document, *SHORT),
+        "draft": ("init", "--from", "http://HOST", "new.yaml"),
+        "drafted document": ("init", "conformance", "--openapi", document, "new.yaml"),
+        "audit": ("audit", "given.har", *REPORTS),
+        "part": ("audit", "given.har", "--part", "part.json"),
+    }.items():
+        yield Case(f"environment {name}", arguments, variable="SVC_TOKEN")
+
+
+CASES = [*_of_arguments(), *_of_files(), *_of_environment()]
 
 
 @pytest.fixture(scope="module")
@@ -248,9 +264,10 @@ def _run(
     """The end of a command, and what it wrote by the name of each file."""
     text, fingerprint = given
     inputs = {"taxonomy.yaml": TAXONOMY, "given.json": text, "document.json": json.dumps(DOCUMENT)}
+    answered = json.dumps({"code": "zz", "of": f"key {SECRET}"})
     entry = {
         "request": {"method": "GET", "url": f"{CALLER}{NOWHERE}/a{ASKED}", "headers": []},
-        "response": {"status": 404, "headers": [], "content": {"text": '{"code": "zz"}'}},
+        "response": {"status": 404, "headers": [], "content": {"text": answered}},
     }
     inputs["given.har"] = json.dumps({"log": {"version": "1.2", "entries": [entry]}})
     before = "" if case.file.startswith("taxonomy") else "taxonomy: taxonomy.yaml\n"
@@ -260,7 +277,7 @@ def _run(
     arguments = (
         each.replace("HOST", echo).replace("FOUND", fingerprint) for each in case.arguments
     )
-    done = faultspec(*arguments, cwd=folder, environment={"PW": SECRET})
+    done = faultspec(*arguments, cwd=folder, environment={case.variable: SECRET})
     files = [file for file in folder.rglob("*") if file.is_file() and file.name not in inputs]
     return done, {file.name: file.read_text() for file in files}
 

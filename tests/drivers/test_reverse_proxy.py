@@ -346,6 +346,28 @@ def test_a_request_that_does_not_reach_the_proxy_is_counted(
     assert seen.empty()
 
 
+def test_unfinished_heads_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server keeps few connections whose requests are not whole, and none of them for long."""
+    monkeypatch.setattr(serving_module, "MOST_CONNECTIONS", 4)
+    monkeypatch.setattr(serving_module, "HEAD_SECONDS", 1.0)
+    reasons: list[str] = []
+    with serving(Recorder(), refused=reasons.append) as address:
+        place = ("127.0.0.1", httpcore.URL(address).port or 0)
+        clients = [socket.create_connection(place) for _ in range(6)]
+        for client in clients:
+            client.settimeout(SOON)
+            with suppress(ConnectionError):
+                client.sendall(b"GET / HTTP/1.1\r\nX: ")
+        started = time.monotonic()
+        for client in reversed(clients):  # an end without an answer, or a reset
+            with suppress(ConnectionResetError):
+                assert client.recv(1) == b""
+            client.close()
+        assert time.monotonic() - started < SOON
+        assert ask(address, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+    assert reasons == ["more than 4 connections at the same time"] * 2
+
+
 def test_nobody_has_to_read_the_lines_of_the_command(tmp_path: Path) -> None:
     """A pipe that is full does not stop the traffic, and the report has the number of lines."""
     (tmp_path / "taxonomy.yaml").write_text(TAXONOMY)

@@ -623,6 +623,18 @@ def test_a_version_in_a_header_for_software_is_a_warning() -> None:
     assert "leaks/internal-name" in broken(judge(contract, worded), warnings=False)
 
 
+def test_a_declared_code_is_no_leak() -> None:
+    """A service shows its codes on purpose, whatever software has a name alike; within a longer
+    text the same word is a leak.
+    """
+    named = AILERON.replace("path, secret]", "path, secret, sql]").replace("denied", "WriteConflict")
+    contract = of(named)
+    code = exchange(403, failure("WriteConflict"), request="GET /v1/x")
+    assert "leaks/sql" not in broken(judge(contract, code), warnings=False)
+    worded = failure("WriteConflict", message="WriteConflict in op")
+    assert "leaks/sql" in broken(judge(contract, exchange(403, worded, request="GET /v1/x")))
+
+
 def test_a_secret_of_the_caller_is_a_secret_beside_planted_values() -> None:
     """With the detector `secret` but not `canary`, the caller's credential is still reported."""
     body = failure("denied", details={"field": "no such key: k-17"})

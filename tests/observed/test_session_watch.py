@@ -257,6 +257,25 @@ def test_a_session_without_a_taxonomy_is_judged_by_what_every_service_owes(
     assert "envelope/" not in done.stdout.str()
 
 
+def test_a_session_masks_the_secrets_of_its_environment(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The application of a test has the environment of the tests, and may answer with a secret of
+    it. Neither the output nor a report shows it.
+    """
+    secret = "Zx9Kq7tR3mN5vB8wL2"
+    monkeypatch.setenv("SVC_TOKEN", secret)
+    pytester.makepyfile(LEAKING.replace("KeyError: 1", f"KeyError: {secret}"))
+    done = pytester.runpytest_inprocess(
+        *PLUGIN, "--faultspec-watch", "--faultspec-report", "json=report.json"
+    )
+    done.assert_outcomes(failed=1)
+    report = (pytester.path / "report.json").read_text()
+    assert "leaks/stack-trace" in report
+    assert "KeyError: ${SVC_TOKEN}" in report
+    assert secret not in done.stdout.str() + report
+
+
 def test_a_session_takes_the_taxonomy_of_its_project(pytester: pytest.Pytester) -> None:
     """The only taxonomy of `faultspec.yaml` judges; of several, one has to be named."""
     pytester.makepyfile(LEAKING)

@@ -62,6 +62,17 @@ def test_each_broken_clause_is_a_failure() -> None:
         assert failure.asdict()["clause"] == failure.clause
 
 
+def test_secrets_of_the_environment_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service with the same environment may answer with a secret of it; no failure shows it."""
+    monkeypatch.setenv("SVC_TOKEN", "Zx9Kq7tR3mN5vB8wL2")
+    broken = answer(404, {"code": "gone_Zx9Kq7tR3mN5vB8wL2", "message": "It is gone"})
+    with pytest.raises(FailureGroup) as caught:
+        case().validate_response(broken, checks=[error_taxonomy])
+    shown = [str(each) for each in caught.value.exceptions if isinstance(each, BrokenClause)]
+    assert any("gone_${SVC_TOKEN}" in text for text in shown)
+    assert not any("Zx9Kq7tR3mN5vB8wL2" in text for text in shown)
+
+
 def test_a_live_case_is_judged() -> None:
     """`case.call_and_validate` takes the check like any other."""
     with serving(lending.lending("title-crashes")) as url:

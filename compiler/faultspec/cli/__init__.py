@@ -31,6 +31,7 @@ from faultspec.cli.interruption import (
 class Command(NamedTuple):
     """The place of a command (``module:attribute``), and what it does in one line.
 
+    ``reads_traffic``: it reads answers of services, so secrets of the environment are masked.
     ``seconds``: of the processor that it may take; None if it limits itself, or has no limit
     (SECURITY.md says why). ``megabytes``: of memory, the same.
     """
@@ -39,10 +40,11 @@ class Command(NamedTuple):
     summary: str
     seconds: float | None = LONGEST_COMPUTING
     megabytes: int | None = MOST_MEMORY
+    reads_traffic: bool = False
 
 
 COMMANDS: Mapping[str, Command] = {
-    "init": Command("faultspec.cli.init:command", "Create a taxonomy."),
+    "init": Command("faultspec.cli.init:command", "Create a taxonomy.", reads_traffic=True),
     "lint": Command("faultspec.cli.lint:command", "Check a taxonomy."),
     "compile": Command(
         "faultspec.cli.compile:command",
@@ -67,46 +69,63 @@ COMMANDS: Mapping[str, Command] = {
         "faultspec.cli.trace_code:command", "Compare what a program raises with its taxonomy."
     ),
     "conform": Command(
-        "faultspec.cli.conform:command", "Judge a running service by a taxonomy.", None, None
+        "faultspec.cli.conform:command",
+        "Judge a running service by a taxonomy.",
+        None,
+        None,
+        reads_traffic=True,
     ),
     "audit": Command(
-        "faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy.", None, None
+        "faultspec.cli.audit:command",
+        "Judge recorded traffic and logs by a taxonomy.",
+        None,
+        None,
+        reads_traffic=True,
     ),
     "proxy": Command(
         "faultspec.cli.proxy:command",
         "Judge the traffic between clients and a service.",
         None,
         None,
+        reads_traffic=True,
     ),
     "report": Command(
         "faultspec.cli.report:command",
         "Merge the reports of shards, or convert a report.",
         megabytes=None,
+        reads_traffic=True,
     ),
     "replay": Command(
         "faultspec.cli.replay:command",
         "Send the requests of a finding again, and judge them.",
         megabytes=None,
+        reads_traffic=True,
     ),
     "waivers": Command(
         "faultspec.cli.waivers:command",
         "Add and remove waivers by the report of a run.",
         megabytes=None,
+        reads_traffic=True,
     ),
     "serve": Command(
         "faultspec.cli.serve:command",
         "Serve the errors of a taxonomy, to test clients.",
         None,
         None,
+        reads_traffic=True,
     ),
     "mcp": Command(
-        "faultspec.cli.mcp:command", "Explain codes and findings to coding assistants.", None
+        "faultspec.cli.mcp:command",
+        "Explain codes and findings to coding assistants.",
+        None,
+        reads_traffic=True,
     ),
     "demo": Command(
         "faultspec.cli.demo:command",
         "Judge the orders service, without and with a defect.",
         None,
         None,
+        reads_traffic=True,
     ),
 }
 
@@ -146,11 +165,15 @@ class _Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        from faultspec.cli.secrets import remember_environment
+
         # click would import every command to compare the names.
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             raise click.UsageError(_unknown_command_message(name), ctx)
         found = COMMANDS.get(name)
+        if found is not None and found.reads_traffic:
+            remember_environment()
         if found is not None and found.seconds is not None:
             ctx.with_resource(limit_computing(found.seconds))
         # The bound is that of the process, which may be that of a test.

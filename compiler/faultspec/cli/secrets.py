@@ -6,6 +6,7 @@ the command reads. Reports and drafts are masked by value, so that they stay wha
 leave through `bypass_masks`.
 """
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -105,6 +106,15 @@ def remember(secrets: Iterable[tuple[str, str]]) -> None:
     if known is not None:
         for secret, word in secrets:
             known.add(secret, word)
+
+
+def remember_environment() -> None:
+    """Mask the variables whose names say that they are secrets. A service that the same shell
+    started has them too, and may show them in an answer.
+    """
+    from faultspec_conformance.config.addresses import find_environment_secrets
+
+    remember(find_environment_secrets(os.environ))
 
 
 def mask_known(text: str) -> str:

@@ -172,7 +172,9 @@ def _with_name(name: str, member: Any) -> Any:
 def _detect(
     findings: FindingCollector, segments: Segments, error: ErrorReading | None, privacy: Privacy
 ) -> Iterator[FoundLeak]:
-    """Yield the leaks that the detectors find, except those that ``passthrough`` allows."""
+    """Yield the leaks that the detectors find, except those that ``passthrough`` allows, and texts
+    that are a declared code.
+    """
     searched = [
         segment
         for segment in segments
@@ -185,8 +187,18 @@ def _detect(
         segment = searched[bisect_right(starts, leak.start) - 1]
         if leak.kind in _PASSTHROUGH_KINDS and _is_below(segment.pointer, exempt):
             continue
+        if _is_declared_code(findings.contract, segment.text):
+            continue
         if leak.kind != "path" or not _is_pointer(findings.exchange, segment):
             yield leak, segment
+
+
+def _is_declared_code(contract: Contract, text: str) -> bool:
+    """Whether a text is nothing but a declared code, which the service shows on purpose."""
+    return any(
+        numbering.declares(text)
+        for numbering in (contract.numbering, *contract.numberings.values())
+    )
 
 
 def _is_pointer(exchange: Exchange, segment: TextSegment) -> bool:

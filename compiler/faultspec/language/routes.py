@@ -1,8 +1,10 @@
 """Route patterns, compiled."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import count
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,37 @@ def compile_route(pattern: str) -> Route:
 
 
 def plain_route(pattern: str) -> tuple[str | None, str]:
-    """The method, and an expression of the path for engines without atomic groups."""
+    """The method, and an expression of the path for engines that take linear time."""
     method, pieces = _split(pattern)
     return method, write_plain(pieces)
+
+
+def ecmascript_route(pattern: str) -> tuple[str | None, str]:
+    """The method, and an expression of the path in the syntax of ECMAScript.
+
+    Its engines try every way and have no atomic groups. They enter a group that looks ahead once,
+    so what it found is taken by its name.
+    """
+    method, pieces = _split(pattern)
+    if _is_fast(pieces):
+        return method, write_plain(pieces)
+    numbers = count()
+
+    def once(body: str) -> str:
+        name = f"part{next(numbers)}"
+        return f"(?=(?<{name}>{body}))\\k<{name}>"
+
+    return method, _write_leftmost(pieces, _Syntax(once, end="$"))
+
+
+class _Syntax(NamedTuple):
+    """The syntax of an engine: a group that is matched at its first place only, and the end."""
+
+    once: Callable[[str], str]
+    end: str
+
+
+_PYTHON = _Syntax(lambda body: f"(?>{body})", end=r"\Z")
 
 
 def _split(pattern: str) -> tuple[str | None, list[str]]:
@@ -64,7 +94,7 @@ def _is_fast(pieces: list[str]) -> bool:
     return several <= 1 and all(len(re.findall("[*{]", segment)) <= 1 for segment in segments)
 
 
-def _write_leftmost(pieces: list[str]) -> str:
+def _write_leftmost(pieces: list[str], syntax: _Syntax = _PYTHON) -> str:
     """An expression that takes each part but the last at its first place, and tries no other.
 
     Between two parts that take several segments, the others stay within theirs. So the first place
@@ -78,17 +108,18 @@ def _write_leftmost(pieces: list[str]) -> str:
         following = groups[number + 1][0] if number + 1 < len(groups) else None
         own, inner = ("", group) if number == 0 else (group[0], group[1:])
         body = _write_within(
-            inner, last=following is None, end=r"(?=/|\Z)" if following == "/**" else ""
+            inner, syntax, last=following is None, end_of_segment=following == "/**"
         )
         if following is None:
             regex += _FREE.get(own, "") + body
         else:
-            regex += f"(?>{_SHORT.get(own, '')}{body})"
+            regex += syntax.once(_SHORT.get(own, "") + body)
     return regex
 
 
-def _write_within(pieces: list[str], *, last: bool, end: str) -> str:
+def _write_within(pieces: list[str], syntax: _Syntax, *, last: bool, end_of_segment: bool) -> str:
     """The expression of pieces that stay within their segments."""
+    end = f"(?=/|{syntax.end})" if end_of_segment else ""
     starts = [index for index, piece in enumerate(pieces) if _kind(piece) in _FREE]
     if not starts:
         return write_plain(pieces) + end
@@ -96,11 +127,11 @@ def _write_within(pieces: list[str], *, last: bool, end: str) -> str:
     for start, stop in zip(starts, [*starts[1:], len(pieces)], strict=True):
         following = write_plain(pieces[start + 1 : stop])
         if stop < len(pieces):
-            regex += f"(?>{_SHORT[_kind(pieces[start])]}{following})"
+            regex += syntax.once(_SHORT[_kind(pieces[start])] + following)
         elif last:
             regex += _FREE[_kind(pieces[start])] + following
         else:
-            regex += f"(?>{_SHORT[_kind(pieces[start])]}{following}{end})"
+            regex += syntax.once(_SHORT[_kind(pieces[start])] + following + end)
     return regex
 
 

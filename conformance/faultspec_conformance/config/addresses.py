@@ -41,8 +41,8 @@ _PLACE = re.compile(
     r"(?:/[a-z][a-z_]{0,15}(?:[A-Z][a-z]{1,15}){0,3}){1,4}|(?:header|cookie) [\w-]{1,40}"
 )
 
-#: The folders of a shell, whose names sound like passwords.
-_FOLDERS = frozenset({"PWD", "OLDPWD"})
+#: Folders and files whose names sound like passwords: those of a shell, and where a secret lies.
+_PATHS = re.compile(r"(?:OLD)?PWD|.*_(?:DIR|FILE|FOLDER|HOME|PATH)", re.IGNORECASE | re.DOTALL)
 
 
 class AddressParts(NamedTuple):
@@ -154,7 +154,7 @@ def find_environment_secrets(environment: Mapping[str, str]) -> Iterator[tuple[s
     """
     for name, value in environment.items():
         text = value.strip()
-        is_secret = SECRET_NAME.search(name) and name not in _FOLDERS
+        is_secret = SECRET_NAME.search(name) and not _PATHS.fullmatch(name)
         if is_secret and text and not _ORDINARY.fullmatch(text):
             yield text, "${" + name + "}"
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import service_unavailable
@@ -30,6 +31,13 @@ KEPT_BYTES = 64 * 1024
 
 #: Connections at the same time. A request on another one is answered with 503.
 CONNECTIONS = 256
+
+#: Connections beyond which a new one is ended before it sends anything. An unfinished head takes up
+#: to `HEAD_BYTES`, so all of them take 128 MiB.
+MOST_CONNECTIONS = 2 * CONNECTIONS
+
+#: Seconds in which the head of a request has to come.
+HEAD_SECONDS = 30.0
 
 Refused = Callable[[str], None]
 """Gets the reason of each answer that the server gives itself, without the application."""
@@ -63,6 +71,29 @@ class _Protocol(H11Protocol):
             await inner(scope, receive, send)
 
         self.app = app
+        self._due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        """Begin a connection, unless there are too many."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            self._refused(f"more than {MOST_CONNECTIONS} connections at the same time")
+            transport.abort()
+        self._limit_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Read a part of a request."""
+        super().data_received(data)
+        self._limit_head()
+
+    def _limit_head(self) -> None:
+        """End the connection if the head of its request is not whole in time."""
+        is_due = self.conn.their_state is h11.IDLE
+        if is_due and self._due is None:
+            self._due = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+        elif not is_due and self._due is not None:
+            self._due.cancel()
+            self._due = None
 
     def send_400_response(self, msg: str) -> None:
         """Answer a request that cannot be read."""
@@ -74,6 +105,8 @@ class _Protocol(H11Protocol):
         and requests may be large.
         """
         super().connection_lost(exc)
+        if self._due is not None:
+            self._due.cancel()
         self.__dict__.update(app=None, cycle=None, scope=None, headers=None)
 
 

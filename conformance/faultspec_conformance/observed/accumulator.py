@@ -58,6 +58,7 @@ from faultspec_conformance.results.recorded import (
 )
 from faultspec_conformance.results.waivers import Waiver, apply_waivers
 from faultspec_conformance.run.summarize import count_judged, with_statements
+from faultspec_conformance.sanitize.masking import NO_SECRETS, Masking
 from faultspec_conformance.sanitize.traffic_secrets import mask_name, mask_recorded
 from faultspec_conformance.session.correlation import (
     EchoRule,
@@ -90,6 +91,7 @@ class Accumulator:
 
     ``crashes``: the level of findings of ``service/no-crash``. Nobody knows of a recorded crash
     whether somebody brought it about. ``share``: that of the records which the sample has.
+    ``known``: secrets that are masked, beside those that the traffic itself shows to be some.
     """
 
     def __init__(
@@ -101,8 +103,10 @@ class Accumulator:
         description: Description | None = None,
         crashes: Level = "error",
         share: float = 1.0,
+        known: Masking = NO_SECRETS,
     ) -> None:
         self.contract = contract
+        self._known = known
         self._share = share
         self.exchanges = 0
         self.last_place: str | None = None
@@ -295,6 +299,9 @@ class Accumulator:
         """Add a note to the result."""
         self._own_notes.append(text)
 
+    def _mask(self, finding: Finding) -> Finding:
+        return (self._known | mask_recorded(finding.evidence, self._sensitive)).finding(finding)
+
     def result(self, target: str, *, seconds: float = 0.0, not_run: tuple[str, ...] = ()) -> Result:
         """Everything so far, masked. `conclude` is left to do. ``target``: what was observed,
         unless it is recordings.
@@ -446,7 +453,7 @@ class Accumulator:
         name = self._digests.get(cause)
         if name is None:
             # The name of a cause has nothing of sensitive values.
-            masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
+            masked = self._mask(finding)
             name = digest_cause(replace(reported, finding=masked))
             if len(self._digests) < _KEYS:
                 self._digests[cause] = name
@@ -471,7 +478,7 @@ class Accumulator:
             )
             return replace(known, count=times, places=places, operations=reported.operations)
         if masked is None:
-            masked = mask_recorded(finding.evidence, self._sensitive).finding(finding)
+            masked = self._mask(finding)
         new = replace(reported, finding=masked)
         if known is not None:
             if len(self._examples[key]) < _KEYS:

@@ -16,6 +16,7 @@ from faultspec.exchange.model import Exchange, Headers, Request, Response, first
 from faultspec.exchange.sensitive import MASK, NOWHERE_SENSITIVE, SensitivePlaces
 from faultspec.judge.masked_body import mask_body, mask_members
 from faultspec_conformance.config import CREDENTIALS, SHORTEST_SECRET, Identity
+from faultspec_conformance.config.addresses import find_environment_secrets
 from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver
 from faultspec_conformance.sanitize.decoded import decode_secrets
@@ -392,6 +393,10 @@ def _without_quotes(text: str, hidden: Iterable[Message]) -> str:
     return _QUOTED.sub(hide, text)
 
 
+NO_SECRETS = Masking()
+"""It masks what looks like a secret, and knows none."""
+
+
 def build_masking(
     identities: Iterable[Identity],
     secrets: Iterable[tuple[str, str]] = (),
@@ -407,6 +412,13 @@ def build_masking(
     return _sort_secrets(
         {secret: word for secret, word in reversed(pairs) if len(secret) >= SHORTEST_SECRET}
     )
+
+
+def mask_environment(environment: Mapping[str, str]) -> Masking:
+    """A masking of the variables whose names say that they are secrets. What runs beside the suite,
+    or in its process, has the same environment, and may show it in an answer.
+    """
+    return build_masking((), find_environment_secrets(environment))
 
 
 def _sort_secrets(words: Mapping[str, str]) -> Masking:

@@ -24,6 +24,7 @@ from faultspec.judge import judge
 from faultspec.language import load
 from faultspec.openapi.closing import close, describe_cuts
 from faultspec_conformance.config import CREDENTIALS
+from faultspec_conformance.sanitize.masking import mask_environment
 
 __all__ = ["TAXONOMY", "BrokenClause", "UnusableTaxonomy", "error_taxonomy"]
 
@@ -84,8 +85,9 @@ def error_taxonomy(ctx: Any, response: Any, case: Any) -> bool | None:
     """Judge an answer by the taxonomy. Raises one failure for each broken clause."""
     contract = _contract(os.environ.get(TAXONOMY, _DEFAULT))
     judgement = without_consequences(judge(contract, exchange_of(response, case)))
+    masking = mask_environment(os.environ)  # the service may have the same
     broken = [
-        BrokenClause(finding, contract.clauses[finding.clause].title)
+        BrokenClause(masking.finding(finding), contract.clauses[finding.clause].title)
         for finding in judgement.findings
         if finding.level == "error"
     ]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from faultspec.language.conditions import ConditionalRule
 from faultspec.language.model import Code, Taxonomy
-from faultspec.language.routes import plain_route
+from faultspec.language.routes import ecmascript_route
 from faultspec.runtime.places import Places
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import python
@@ -177,7 +177,7 @@ def server_rows(
             {
                 "enveloped": python.has_envelope(surface),
                 "methods": [method.upper() for method in surface.match.methods],
-                "routes": [list(plain_route(route)) for route in surface.match.routes],
+                "routes": [list(ecmascript_route(route)) for route in surface.match.routes],
                 "statuses": span_rows(surface.match.statuses),
             }
             for surface in python.boundary_surfaces(taxonomy)
