@@ -627,8 +627,7 @@ def test_a_declared_code_is_no_leak() -> None:
     """A service shows its codes on purpose, whatever software has a name alike; within a longer
     text the same word is a leak.
     """
-    named = AILERON.replace("path, secret]", "path, secret, sql]").replace("denied", "WriteConflict")
-    contract = of(named)
+    contract = of(AILERON.replace("denied", "WriteConflict"))
     code = exchange(403, failure("WriteConflict"), request="GET /v1/x")
     assert "leaks/sql" not in broken(judge(contract, code), warnings=False)
     worded = failure("WriteConflict", message="WriteConflict in op")
