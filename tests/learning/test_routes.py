@@ -70,7 +70,40 @@ def test_a_path_is_read_as_routers_write_it(written: str, method: str, path: str
     """Placeholders of Express, Flask, Django, Starlette, chi and Go are placeholders; a colon
     within a segment or a query is none.
     """
-    assert read_router_path(written) == (method, path)
+    assert read_router_path(written)[:2] == (method, path)
+
+
+@pytest.mark.parametrize(
+    ("written", "schema"),
+    [
+        ("/orders/<int:id>", {"type": "integer", "minimum": 0}),
+        ("/orders/{id:int}", {"type": "integer", "minimum": 0}),
+        ("/orders/{id:[0-9]+}", {"type": "integer", "minimum": 0}),
+        (r"/orders/:id(\d+)", {"type": "integer", "minimum": 0}),
+        ("/orders/<uuid:id>", {"type": "string", "format": "uuid"}),
+        ("/orders/<slug:id>", {"type": "string"}),
+        ("/orders/{id}", {"type": "string"}),
+    ],
+)
+def test_an_id_is_of_the_type_that_its_router_takes(written: str, schema: object) -> None:
+    """A router answers another text as an unknown route, before the service sees it."""
+    _, path, types = read_router_path(written)
+    description = describe_routes([LearnedRoute(path, types=types)], "")
+    (parameter,) = description.document["paths"][path]["get"]["parameters"]
+    assert parameter["schema"] == schema
+
+
+def test_a_route_that_has_no_get_is_not_read() -> None:
+    """A route that is named with another method, or answers 405 to GET, has none."""
+    named = LearnedRoute("/login", methods=("POST",))
+    refused = LearnedRoute("/orders", methods=("POST",), status=405)
+    both = LearnedRoute("/pets", methods=("POST",), status=200)
+    paths = describe_routes([named, refused, both], "").document["paths"]
+    assert {path: set(item) for path, item in paths.items()} == {
+        "/login": {"post"},
+        "/orders": {"post"},
+        "/pets": {"get", "post"},
+    }
 
 
 def test_a_place_keeps_its_slash() -> None:
@@ -105,7 +138,7 @@ def test_routes_describe_a_service_without_promises() -> None:
     ]
     described = describe_routes(routes, "")
     names = [operation.name for operation in described.operations]
-    assert names == ["GET /books/{id}", "GET /orders", "POST /orders", "GET /items/{sku}"]
+    assert names == ["GET /books/{id}", "POST /orders", "GET /items/{sku}"]
     book, *_, item = described.operations
     assert (book.parameters[0].schema, book.parameters[0].example) == ({"type": "integer"}, 17)
     found = {each.name: (each.where, each.required, each.example) for each in item.parameters}

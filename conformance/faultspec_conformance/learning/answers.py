@@ -29,6 +29,9 @@ _TEXT = "text/plain"
 #: The levels of a body that are compared. Envelopes nest their code at most two objects deep.
 _COMPARED = 3
 
+#: Bodies of one shape with other members than those before, which the next body is compared with.
+_MODELS = 20
+
 
 @dataclass(frozen=True, slots=True)
 class ErrorAnswer:
@@ -104,19 +107,26 @@ def group_shapes(answers: Iterable[ErrorAnswer]) -> tuple[BodyShape, ...]:
     """The shapes of the bodies that are JSON objects, the most common first; of equally common
     ones, that with the most members, for an error with a code says more than a text.
 
-    Two bodies have one shape if they share a member, and every shared member has the same type in
-    both, down to the third level. One operation and status counts once, whatever it was asked.
+    Two bodies have one shape if one has all members of the other, or they share more than half of
+    those of the smaller one, and every shared member has the same type in both, down to the third
+    level. A body is compared with each of a shape that has other members than those before. One
+    operation and status counts once, whatever it was asked.
     """
-    groups: list[list[ErrorAnswer]] = []
+    groups: list[tuple[dict[object, Mapping[str, object]], list[ErrorAnswer]]] = []
     for answer in answers:
-        if not isinstance(answer.body, Mapping) or not answer.body:
+        body = answer.body
+        if not isinstance(body, Mapping) or not body:
             continue
-        group = next((found for found in groups if _is_alike(found[0].body, answer.body)), None)
-        if group is None:
-            groups.append([answer])
-        else:
-            group.append(answer)
-    shapes = [BodyShape(tuple(group), _infer_schema(group)) for group in groups]
+        alike = (
+            group for group in groups if all(_is_alike(each, body) for each in group[0].values())
+        )
+        models, group = next(alike, ({}, []))
+        if not group:
+            groups.append((models, group))
+        if len(models) < _MODELS:
+            models.setdefault(_members(body), body)
+        group.append(answer)
+    shapes = [BodyShape(tuple(group), _infer_schema(group)) for _, group in groups]
     return tuple(
         sorted(shapes, key=lambda shape: (-len(shape.places), -_count_members(shape.schema)))
     )
@@ -138,13 +148,29 @@ def text_shape(answers: Iterable[ErrorAnswer]) -> BodyShape | None:
     return BodyShape(texts, {"type": "string"}) if texts else None
 
 
-def _is_alike(one: object, other: object, levels: int = _COMPARED) -> bool:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        shared = one.keys() & other.keys()
-        if levels == _COMPARED and not shared:
-            return False
-        return levels == 0 or all(_is_alike(one[key], other[key], levels - 1) for key in shared)
-    return one is None or other is None or _type(one) == _type(other)
+def _members(body: Mapping[str, object]) -> object:
+    """The names of the members, and those of the object that a body only wraps."""
+    inner = next(iter(body.values()))
+    wrapped = len(body) == 1 and isinstance(inner, Mapping)
+    return (frozenset(body), frozenset(mapping(inner)) if wrapped else None)
+
+
+def _is_alike(
+    one: object, other: object, levels: int = _COMPARED, *, is_error: bool = True
+) -> bool:
+    """Whether two values are of one shape. ``is_error``: they are the errors themselves, of which
+    one may not have other members than the other.
+    """
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        return one is None or other is None or _type(one) == _type(other)
+    shared = one.keys() & other.keys()
+    smaller = min(len(one), len(other))
+    if is_error and len(shared) < smaller and 2 * len(shared) <= smaller:
+        return False
+    wraps = is_error and len(one) == len(other) == 1
+    return levels == 0 or all(
+        _is_alike(one[key], other[key], levels - 1, is_error=wraps) for key in shared
+    )
 
 
 def _type(value: object) -> type:

@@ -5,6 +5,7 @@ or that a user names.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from faultspec.exchange.model import Response
@@ -31,10 +32,14 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 #: Placeholders as routers write them: `<int:id>` (Flask, Django), `{id:int}` and `{id:[0-9]+}`
 #: (Starlette, chi), `{path...}` (Go), `:id` (Express, Gin). Go's `{$}` is the end of a path.
-_CONVERTED = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
-_BRACED = re.compile(r"\{(\w+)(?:\.\.\.|:(?:[^{}]|\{[^{}]*\})*)\}")
-_COLON = re.compile(r"(?<=/):([A-Za-z_]\w*)(?:\([^()/]*\))?(?=/|$)")
+_CONVERTED = re.compile(r"<(?:(?P<kind>[^<>:]+):)?(?P<name>\w+)>")
+_BRACED = re.compile(r"\{(?P<name>\w+)(?:\.\.\.|:(?P<kind>(?:[^{}]|\{[^{}]*\})*))\}")
+_COLON = re.compile(r"(?<=/):(?P<name>[A-Za-z_]\w*)(?:\((?P<kind>[^()/]*)\))?(?=/|$)")
 _END = re.compile(r"\{\$\}$")
+
+#: The converters and expressions of numbers and UUIDs. Others take texts.
+_INTEGERS = re.compile(r"\^?(?:int(?:eger)?|(?:\[0-9\]|\\d)(?:[+*]|\{[\d,]+\})?)\$?", re.IGNORECASE)
+_UUIDS = re.compile(r"uuid", re.IGNORECASE)
 
 
 AnswerForm = tuple[int | None, str, str]
@@ -46,7 +51,8 @@ class LearnedRoute:
     """A route. ``examples``: values of its placeholders by name. ``query``: names of its query with
     a value, None if none was seen. ``methods``: others than GET. ``status``: that of the answer to
     GET; None if it was not asked. ``media_type``: that of a success. ``takes_json``: whether its
-    writes have a body of JSON, because the user names them.
+    writes have a body of JSON, because the user names them. ``types``: the schemas of placeholders
+    whose router takes no others.
     """
 
     template: str
@@ -56,6 +62,7 @@ class LearnedRoute:
     status: int | None = None
     media_type: str = ""
     takes_json: bool = False
+    types: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def shape(self) -> str:
@@ -80,18 +87,36 @@ def route_of(mention: Mention) -> LearnedRoute:
         if _ID.fullmatch(segment) and index > 0:
             segments[index] = _name(segments, index, examples, segment)
     methods = () if mention.method == "GET" else (mention.method,)
-    return LearnedRoute("/".join(segments), examples, dict(mention.query), methods)
+    return LearnedRoute("/".join(segments), examples, dict(mention.query), methods=methods)
 
 
-def read_router_path(text: str) -> tuple[str, str]:
-    """The method and the path of a route as a router writes it: ``GET /orders/:id`` is
-    ``("GET", "/orders/{id}")``. Without a method it is GET.
+class RouterPath(NamedTuple):
+    """A route as a router writes it. ``types``: schemas of placeholders that take no other text."""
+
+    method: str
+    path: str
+    types: Mapping[str, Json]
+
+
+def read_router_path(text: str) -> RouterPath:
+    """``GET /orders/<int:id>`` has the path ``/orders/{id}`` and a whole number as ``id``. Without
+    a method it is GET.
     """
     first, blank, rest = text.partition(" ")
     path, mark, query = (rest if blank else first).partition("?")
+    types: dict[str, Json] = {}
+
+    def placeholder(found: re.Match[str]) -> str:
+        name, kind = found["name"], found["kind"] or ""
+        if _INTEGERS.fullmatch(kind):
+            types[name] = {"type": "integer", "minimum": 0}
+        elif _UUIDS.fullmatch(kind):
+            types[name] = {"type": "string", "format": "uuid"}
+        return "{" + name + "}"
+
     for pattern in (_CONVERTED, _BRACED, _COLON):
-        path = pattern.sub(r"{\1}", path)
-    return first if blank else "GET", _END.sub("", path) + mark + query
+        path = pattern.sub(placeholder, path)
+    return RouterPath(first if blank else "GET", _END.sub("", path) + mark + query, types)
 
 
 def with_last_placeholder(route: LearnedRoute) -> LearnedRoute:
@@ -128,13 +153,17 @@ def _name(segments: list[str], index: int, examples: dict[str, str], value: str)
 
 def merge_routes(known: LearnedRoute, other: LearnedRoute) -> LearnedRoute:
     """A route with what another mention of it adds."""
-    renamed = zip(
-        _PLACEHOLDER.findall(known.template), _PLACEHOLDER.findall(other.template), strict=True
-    )
+    renamed = [
+        *zip(
+            _PLACEHOLDER.findall(known.template), _PLACEHOLDER.findall(other.template), strict=True
+        )
+    ]
     added = {own: other.examples[name] for own, name in renamed if name in other.examples}
+    types = {own: other.types[name] for own, name in renamed if name in other.types}
     return replace(
         known,
         examples={**added, **known.examples},
+        types={**types, **known.types},
         query={**other.query, **{name: value for name, value in known.query.items() if value}},
         methods=tuple(dict.fromkeys((*known.methods, *other.methods))),
         status=known.status if known.status is not None else other.status,
@@ -175,13 +204,20 @@ def describe_routes(routes: Iterable[LearnedRoute], base: str) -> Description:
     paths: dict[str, Json] = {}
     ordered = sorted(routes, key=_usefulness)
     for route in ordered:
-        read_it = {"get": _get(route)} if "GET" not in route.methods else {}
+        read_it = {"get": _get(route)} if _is_read(route) else {}
         others: dict[str, Json] = {
             method.lower(): _write(route, method) for method in route.methods
         }
         paths[route.template] = {**read_it, **others}
     document = {"openapi": "3.1.0", "info": {"title": "Service", "version": "1"}, "paths": paths}
     return replace(read(document, base=""), base=base.rstrip("/"), learned=True)
+
+
+def _is_read(route: LearnedRoute) -> bool:
+    """Whether GET is a method of a route: of one that was named with another method alone, and of
+    one that answered 405 and named others, it is not.
+    """
+    return not route.methods or (route.status is not None and route.status != 405)
 
 
 def _write(route: LearnedRoute, method: str) -> Json:
@@ -201,7 +237,7 @@ def _path_parameters(route: LearnedRoute) -> list[Json]:
             "name": name,
             "in": "path",
             "required": True,
-            "schema": {"type": _type(route.examples.get(name))},
+            "schema": route.types.get(name) or {"type": _type(route.examples.get(name))},
             **({"example": _value(route.examples[name])} if name in route.examples else {}),
         }
         for name in _PLACEHOLDER.findall(route.template)

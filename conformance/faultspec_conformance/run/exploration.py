@@ -192,12 +192,12 @@ class _Search:
 
     def _read_named(self) -> Iterator[LearnedRoute]:
         for text in self.target.paths:
-            method, path = read_router_path(text)
+            method, path, types = read_router_path(text)
             complete = path if f"{path}/".startswith(f"{self.base}/") else self.base + path
             mention = read_reference(complete, self.driver.base)
             if mention is not None:
                 route = route_of(replace(mention, method=method))
-                yield replace(route, takes_json=method != "GET")
+                yield replace(route, takes_json=method != "GET", types=types)
 
     def _enqueue(self, mentions: Iterable[Mention]) -> None:
         self._queue += (
