@@ -3,6 +3,7 @@
 A taxonomy tells them apart from transient failures, such as a dependency that is unavailable.
 """
 
+from collections.abc import Set
 from dataclasses import replace
 
 from faultspec.exchange.finding import Judgement, Level
@@ -16,6 +17,9 @@ EXPLAINED = f"the answer is a crash, which `{CLAUSE}` reports"
 _INDEPENDENT = ("service/", "leaks/", "code/original")
 """Clauses that a crash does not explain. A leak is a mistake of its own; a declared error that was
 reported as undeclared is its cause."""
+
+UNLISTED = frozenset({"code/operation"})
+"""Clauses that each crash breaks, since operations do not list the code of crashes."""
 
 INTERNAL_ERROR = -32603
 """The number of an internal error (JSON-RPC 2.0 section 5.1)."""
@@ -76,11 +80,18 @@ def explains(clause: str) -> bool:
     return not clause.startswith(_INDEPENDENT)
 
 
-def without_consequences(judgement: Judgement) -> Judgement:
-    """The judgement without the findings that a crash explains; their clauses are undecided."""
+def without_consequences(judgement: Judgement, *, only: Set[str] | None = None) -> Judgement:
+    """The judgement without the findings that a crash explains; their clauses are undecided.
+
+    ``only``: the clauses that are left out; None: all that it explains. Where a crash is a warning,
+    the others would be findings of nobody.
+    """
     if not is_crash(judgement):
         return judgement
-    explained = {found.clause for found in judgement.findings if explains(found.clause)}
+    broken = {found.clause for found in judgement.findings}
+    explained = {clause for clause in broken if explains(clause)} if only is None else broken & only
+    if not explained:
+        return judgement
     return replace(
         judgement,
         findings=tuple(found for found in judgement.findings if found.clause not in explained),

@@ -19,6 +19,7 @@ from faultspec.exchange.model import Exchange
 from faultspec.language.formats import FIELDS, FORMATS, Format
 from faultspec.language.model import HeaderRule, Schema, Taxonomy
 from faultspec.language.values import matches_pattern
+from faultspec.leaks.known_lines import KnownLines
 from faultspec.runtime import ids
 from faultspec.runtime.keys import KeyPlace
 from faultspec.runtime.nodes import Template, lists_errors, slot_places, walk
@@ -76,12 +77,14 @@ class JudgementCache:
 
     ``traits`` None: judgements are not cached. ``judgements``: those of sound errors, by
     ``cache_key``. ``harmless``: texts in which no leak detector finds anything. ``header_rules``:
-    by code, status and surface, the rules of ``Contract.headers``.
+    by code, status and surface, the rules of ``Contract.headers``. ``known_lines``: of the pages of
+    one run; None where each text is judged as if it were the first.
     """
 
     traits: Traits | None = None
     judgements: dict[Hashable, Judgement] = field(default_factory=dict)
     harmless: set[str] = field(default_factory=set)
+    known_lines: KnownLines | None = None
     header_rules: dict[tuple[str | None, int, str | None], dict[str, tuple[HeaderRule, ...]]] = (
         field(default_factory=dict)
     )

@@ -34,6 +34,7 @@ from faultspec.language.routes import Route, compile_name, compile_route
 from faultspec.language.text_types import slot_types
 from faultspec.language.values import Vocabularies, stands_for, vocabularies
 from faultspec.leaks import name_patterns
+from faultspec.leaks.known_lines import KnownLines
 from faultspec.leaks.pattern import Pattern
 from faultspec.runtime.checking import Check
 from faultspec.runtime.codecs import find_codec
@@ -339,6 +340,14 @@ def with_cache(contract: Contract) -> Contract:
     For recordings, which hold millions of errors.
     """
     return replace(contract, cache=build_cache(contract.taxonomy))
+
+
+def with_known_lines(contract: Contract) -> Contract:
+    """The contract with an empty memory of pages: the lines of one are searched for leaks once.
+
+    For a run, which gets the same page of an error a hundred times.
+    """
+    return replace(contract, cache=JudgementCache(known_lines=KnownLines()))
 
 
 def _compile_match_of(surface: Surface) -> Matcher:

@@ -111,3 +111,10 @@ def first_header(headers: Headers, name: str) -> str | None:
     """The first value of header ``name``, compared without case, or None."""
     wanted = name.lower()
     return next((value for key, value in headers if key.lower() == wanted), None)
+
+
+def join_header(headers: Headers, name: str) -> str | None:
+    """The lines of a header that is a list, as one (RFC 9110, 5.3), or None."""
+    wanted = name.lower()
+    lines = [value for key, value in headers if key.lower() == wanted]
+    return ", ".join(lines) if lines else None

@@ -183,7 +183,7 @@ def _detect(
     exempt = _passthrough_places(error)
     text, starts = _join(searched)
     sent = _request_text(findings.exchange)
-    for leak in detect(text, privacy.detectors, findings.contract.names, sent):
+    for leak in _find_leaks(findings.contract, text, privacy, sent):
         segment = searched[bisect_right(starts, leak.start) - 1]
         if leak.kind in _PASSTHROUGH_KINDS and _is_below(segment.pointer, exempt):
             continue
@@ -191,6 +191,17 @@ def _detect(
             continue
         if leak.kind != "path" or not _is_pointer(findings.exchange, segment):
             yield leak, segment
+
+
+def _find_leaks(contract: Contract, text: str, privacy: Privacy, sent: str) -> Iterator[Leak]:
+    """The leaks of a text, but for paths and addresses that the request had."""
+    known = contract.cache.known_lines
+    if known is None:
+        yield from detect(text, privacy.detectors, contract.names, sent)
+        return
+    for leak in known.detect(text, lambda part: detect(part, privacy.detectors, contract.names)):
+        if not leak.is_sent(sent):
+            yield leak
 
 
 def _is_declared_code(contract: Contract, text: str) -> bool:

@@ -68,17 +68,22 @@ def _flip_flags(envelope: Envelope, body: object) -> tuple[str, object]:
     """The body with the flags at its top that every error of the envelope has, and how the first of
     them reads in the body; empty if the body has them all, or lacks one.
     """
-    flags = {
-        member.name: member.node.value
-        for member in (envelope.shape.members if isinstance(envelope.shape, Object) else ())
-        if isinstance(member.node, Literal) and isinstance(member.node.value, bool)
-    }
+    flags = _flags(envelope)
     if not isinstance(body, dict) or not all(isinstance(body.get(name), bool) for name in flags):
         return "", body
     wrong = [name for name, value in flags.items() if body[name] is not value]
     if not wrong:
         return "", body
     return f"`{wrong[0]}: {str(body[wrong[0]]).lower()}`", {**body, **flags}
+
+
+def _flags(envelope: Envelope) -> dict[str, bool]:
+    """The constants at the top of an envelope that are true or false."""
+    return {
+        member.name: member.node.value
+        for member in (envelope.shape.members if isinstance(envelope.shape, Object) else ())
+        if isinstance(member.node, Literal) and isinstance(member.node.value, bool)
+    }
 
 
 def _judge_required_members(findings: FindingCollector, claim: Claim, body: object) -> None:
@@ -125,12 +130,15 @@ def _judge_hidden_failures(findings: FindingCollector, claim: Claim, body: objec
 def _is_certain(findings: FindingCollector, match: EnvelopeMatch) -> bool:
     """Whether a body is an error beyond doubt.
 
-    It has all of the shape, and a declared code or a required correlation id.
+    It has all of the shape, and a flag that only errors have, a declared code, or a required
+    correlation id.
     """
     envelope, read = match.envelope, match.read
     code = None if match.decided else read.slots.get("code")
     if not read.fits or isinstance(code, bool) or not isinstance(code, str | int):
         return False
+    if any(_flags(envelope)):
+        return True
     if code in findings.contract.numbering_in(envelope).wires:
         return True
     places = slot_places(envelope.shape)

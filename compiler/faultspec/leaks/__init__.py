@@ -15,7 +15,7 @@ import re
 import urllib.parse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -61,7 +61,7 @@ class Leak:
     """A leak at ``start`` to ``end`` of the text.
 
     ``kind``: the detector. ``what``: the thing in words. ``glimpse``: the part that is safe to
-    print.
+    print. ``place``: the path or the address that the request may have sent; empty for others.
     """
 
     kind: str
@@ -69,6 +69,11 @@ class Leak:
     glimpse: str
     start: int
     end: int
+    place: str = field(default="", compare=False, repr=False)
+
+    def is_sent(self, sent: str) -> bool:
+        """Whether the text of a request has it, so that the answer may repeat it."""
+        return bool(self.place) and self.place in sent
 
 
 _TRACE_PARTS = frozenset({"path", "sql"})
@@ -117,8 +122,7 @@ def detect(
         for leak in _scan(layer.text[:SCANNED], selected, names, sent, work=_WORK // 4):
             start, last = layer.source(leak.start), layer.source(leak.end - 1)
             placed = replace(leak, start=start, end=max(start, last) + 1)
-            if not _is_known(placed, found, text):
-                found.append(placed)
+            add_leak(placed, found, text)
     located = (_locate(leak, len(whole) - len(text)) for leak in found)
     return tuple(sorted(located, key=lambda leak: (leak.start, leak.kind, leak.end)))
 
@@ -132,27 +136,28 @@ def _scan(
     text = text[: work // max(1, len(possible))]
     for kind, pattern in possible:
         for match in _matches(pattern, text):
-            if kind in _ALLOWED_IF_SENT and _place(match) in sent:
+            place = _place(match) if kind in _ALLOWED_IF_SENT else ""
+            if place and place in sent:
                 continue
             if kind in _MAY_BE_OF_CALLER and callers.is_of_caller(match):
                 continue
             if kind in _MAY_BE_SAMPLE and context.is_called_sample(match):
                 continue
             start, end = match.span()
-            leak = Leak(kind, pattern.what, _glimpse(match[0]), start=start, end=end)
-            if not _is_known(leak, found, text):
-                found.append(leak)
+            leak = Leak(kind, pattern.what, _glimpse(match[0]), start=start, end=end, place=place)
+            add_leak(leak, found, text)
     return found
 
 
-def _is_known(leak: Leak, found: list[Leak], text: str) -> bool:
-    """Whether a leak overlaps one that was found, or is a part of a stack trace that was found."""
+def add_leak(leak: Leak, found: list[Leak], text: str) -> None:
+    """Add a leak, unless it overlaps one that was found, or is a part of a stack trace that was."""
     is_part = leak.kind in _TRACE_PARTS
-    return any(
+    if not any(
         (leak.start < other.end and other.start < leak.end)
         or (is_part and other.kind == "stack-trace" and _are_in_same_text(text, leak, other))
         for other in found
-    )
+    ):
+        found.append(leak)
 
 
 #: Kinds of planted values that are not in the request: a text in the answer of an upstream that the

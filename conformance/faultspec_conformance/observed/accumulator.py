@@ -10,7 +10,13 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
 from faultspec.contract.clauses import Clause, is_chosen
-from faultspec.contract.crashes import CLAUSE, EXPLAINED, is_crash, without_consequences
+from faultspec.contract.crashes import (
+    CLAUSE,
+    EXPLAINED,
+    UNLISTED,
+    is_crash,
+    without_consequences,
+)
 from faultspec.contract.model import Contract
 from faultspec.exchange.finding import Finding, Judgement, Level
 from faultspec.exchange.model import Exchange
@@ -218,7 +224,7 @@ class Accumulator:
     def _judge(self, exchange: Exchange) -> Judgement:
         """Judge one exchange. Only a crash that fails the audit replaces its other findings."""
         judgement = judge(self.contract, exchange)
-        return without_consequences(judgement) if self._folds else judgement
+        return without_consequences(judgement, only=None if self._folds else UNLISTED)
 
     def _count_line(self, facts: RecordFacts, place: str) -> bool:
         """Count a success with the facts of one that was cleared; whether there is one."""

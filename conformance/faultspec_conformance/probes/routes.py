@@ -233,7 +233,7 @@ def _wrong_method(
 
 
 def _check_allow(answer: Observation, method: str, declared: tuple[str, ...]) -> Iterator[Outcome]:
-    allow = answer.header("Allow")
+    allow = answer.list_header("Allow")
     if allow is None:
         return
     listed = {name.strip().upper() for name in allow.split(",")}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from faultspec.contract.clauses import Clause
-from faultspec.contract.model import Contract, build_contract
+from faultspec.contract.model import Contract, build_contract, with_known_lines
 from faultspec.exchange.model import Exchange, Response
 from faultspec.language.model import Taxonomy
 from faultspec.openapi.service import Description, placeholders, shape_of
@@ -168,7 +168,9 @@ def judge_http(
         deadline = RunDeadline(driver.remaining)
         closing = RunDeadline(driver.remaining + _CLOSING)
         options.announce("deadline", driver.remaining)
-        session = HttpSession(build_contract(taxonomy), target, driver, Description())
+        session = HttpSession(
+            with_known_lines(build_contract(taxonomy)), target, driver, Description()
+        )
         done = _Done()
         try:
             with deadline:
@@ -331,7 +333,7 @@ def judge_calls(
     """Judge a service whose methods or tools are called by name: JSON-RPC or MCP. ``started``: the
     process of a service at an address, if the suite started it.
     """
-    rules = build_contract(taxonomy)
+    rules = with_known_lines(build_contract(taxonomy))
     known, sinks = rules.clauses, open_sinks(target, rules)
     has_events = any(one.transport == "event" for one in taxonomy.surfaces.values())
     try:

@@ -147,7 +147,7 @@ def _message_secrets(
     yield from sensitive_values(Response(None, headers, body), sensitive)
     effort.check()
     text = body[:_SEARCHED].decode("utf-8", "replace")
-    yield from _detect(text)
+    yield from _detect_in_page(text, effort)
     for secret in find_named_secrets(text, sensitive.hides):
         effort.check()
         yield secret
@@ -186,6 +186,12 @@ def _credential_parts(credential: str) -> Iterator[str]:
 
 def _detect(text: str) -> Iterator[str]:
     for leak in detect(text, _KINDS):
+        yield text[leak.start : leak.end]
+
+
+def _detect_in_page(text: str, effort: Effort) -> Iterator[str]:
+    """The secrets of a body, whose lines may be those of one before."""
+    for leak in effort.known_lines.detect(text, lambda part: detect(part, _KINDS)):
         yield text[leak.start : leak.end]
 
 

@@ -72,7 +72,7 @@ class Paging:
     def counts(self, page: Observation) -> bool:
         """Return whether an answer says how many items or pages there are."""
         members = (fold_name(name) for name, _ in _members(page.json))
-        link = page.header("Link") or ""
+        link = page.list_header("Link") or ""
         return (
             any(name in _TOTALS for name in members)
             or page.header("X-Total-Count") is not None

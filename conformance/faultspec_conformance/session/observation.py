@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from faultspec.contract.model import Contract
 from faultspec.exchange.body import has_too_many_values, is_too_deep
 from faultspec.exchange.finding import Finding, Judgement, Level
-from faultspec.exchange.model import Exchange
+from faultspec.exchange.model import Exchange, join_header
 from faultspec.judge.masked_body import mask_answer
 from faultspec.judge.read_slots import read_slots
 from faultspec.runtime.codecs import find_codec
@@ -128,6 +128,10 @@ class Observation:
     def header(self, name: str) -> str | None:
         """Return the first header of this name in the answer."""
         return self.exchange.response_header(name)
+
+    def list_header(self, name: str) -> str | None:
+        """Return all lines of a header that is a list, as one."""
+        return join_header(self.exchange.response.headers, name)
 
     def __str__(self) -> str:
         if self.exchange.response.status is None:

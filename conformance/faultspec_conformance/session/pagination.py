@@ -99,7 +99,7 @@ def next_link(page: Observation) -> dict[str, object] | None:
 
 def next_address(page: Observation) -> str | None:
     """Return the target of the link of relation `next`."""
-    found = re.search(r"<([^>]*)>[^,]*;\s*rel=\"?next\"?", page.header("Link") or "")
+    found = re.search(r"<([^>]*)>[^,]*;\s*rel=\"?next\"?", page.list_header("Link") or "")
     return found[1] if found else None
 
 
