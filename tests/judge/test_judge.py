@@ -400,6 +400,33 @@ codes: {done: {summary: Done., http: 200, retriable: false}}
     assert clauses_of({"error": {"code": "done", "message": "x"}}) == set()
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_flag_marks_an_error_with_an_undeclared_code(method: str) -> None:
+    """A body with all of an envelope and its constant `ok: false` is an error, whatever its code
+    is; without the flag it may be data.
+    """
+    found = read(
+        """
+faultspec: 1
+taxonomy: {name: jobs, version: 1.0.0}
+envelopes: {error: {shape: {ok: false, error: {code: $code, message: $message}}}}
+surfaces: {api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}}
+codes: {late: {summary: Too late., http: 409, retriable: false}}
+""",
+        "jobs.yaml",
+    ).taxonomy
+    assert found is not None
+    contract = build_contract(found)
+
+    def clauses_of(body: object) -> set[str]:
+        return {*broken(judge(contract, exchange(200, body, request=f"{method} /cancel")))}
+
+    failure = {"ok": False, "error": {"code": "mystery", "message": "x"}}
+    assert clauses_of(failure) == {"envelope/absent-on-success"}
+    assert clauses_of({**failure, "ok": True}) == set()
+    assert clauses_of({"ok": False, "error": {"message": "x"}}) == set()
+
+
 def test_failures_hidden_in_a_plain_success_are_found_in_writes() -> None:
     """A 200 with failed outcomes breaks a clause; a list of past errors is data."""
     body = {"responses": [{"status": 201}, {"status": 404, "body": error()}]}

@@ -164,6 +164,49 @@ def test_crashes_of_passed_tests_are_shown_at_the_end(pytester: pytest.Pytester)
     outcome.stdout.fnmatch_lines(["warnings, which fail no test:", "warning: service/no-crash*"])
 
 
+def test_a_crash_in_a_test_may_be_of_any_operation(pytester: pytest.Pytester) -> None:
+    """Operations do not list the code of crashes. A test that brings one about does not fail for
+    it; another mistake of the same answer fails it.
+    """
+    pytester.makepyfile(
+        """
+        import pytest
+        from flask import Flask
+
+        app = Flask(__name__)
+
+        @app.get("/pets")
+        def pets():
+            return {"code": "internal_error", "message": "It failed"}, 500
+
+        @app.get("/boom")
+        def boom():
+            return {"code": "internal_error", "text": "It failed"}, 500
+
+        @pytest.mark.parametrize("path", ["/pets", "/boom"])
+        def test_crash(path):
+            assert app.test_client().get(path).status_code == 500
+        """
+    )
+    (pytester.path / "taxonomy.yaml").write_text(
+        """
+faultspec: 1
+taxonomy: {name: pets, version: 1.0.0}
+envelopes: {error: {shape: {code: $code, message: $message}}}
+surfaces: {api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}}
+fallback: {5xx: {code: internal_error, reason: Crashes.}}
+operations: {pets: {match: {routes: [GET /pets]}, codes: [absent]}}
+codes:
+  absent: {summary: It is absent., http: 404, retriable: false}
+  internal_error: {summary: It failed., http: 500, retriable: false}
+"""
+    )
+    outcome = pytester.runpytest_subprocess("--faultspec-watch", "--faultspec", "taxonomy.yaml")
+    outcome.assert_outcomes(passed=1, failed=1)
+    outcome.stdout.fnmatch_lines(["*envelope/shape*"])
+    outcome.stdout.no_fnmatch_line("*code/operation*")
+
+
 def test_each_test_has_ids_of_its_own(pytester: pytest.Pytester) -> None:
     """Equal ids of different tests are not compared; equal ids within one test fail it."""
     pytester.makepyfile(FROZEN)

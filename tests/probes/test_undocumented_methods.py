@@ -63,3 +63,31 @@ def test_a_documented_path_is_asked_with_a_safe_method_that_it_lacks(
     assert done.returncode == (1 if allow is None else 0), done.stdout + done.stderr
     assert "GET /orders" in asked
     assert not {"GET /logout", "GET /cups/many"} & {*asked}
+
+
+@pytest.mark.parametrize(("lines", "broken"), [(["GET, HEAD", "POST"], False), (["GET"], True)])
+def test_the_lines_of_allow_are_one_list(lines: list[str], broken: bool, tmp_path: Path) -> None:
+    """A router may answer with one line for each method (RFC 9110, 5.3)."""
+
+    async def document(_: Request) -> Response:
+        done = {"responses": {"200": {"description": "d"}}}
+        info = {"title": "Cups", "version": "1"}
+        return JSONResponse(
+            {"openapi": "3.1.0", "info": info, "paths": {"/cups": {"get": done, "post": done}}}
+        )
+
+    async def answer(request: Request) -> Response:
+        if request.url.path != "/cups":
+            return JSONResponse({"code": "route", "message": "It failed"}, 404)
+        if request.method in ("GET", "HEAD", "POST"):
+            return JSONResponse([])
+        refused = JSONResponse({"code": "method", "message": "It failed"}, 405)
+        for line in lines:
+            refused.headers.append("Allow", line)
+        return refused
+
+    methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+    routes = [Route("/openapi.json", document), Route("/{rest:path}", answer, methods=methods)]
+    with serving(Starlette(routes=routes)) as url:
+        done = faultspec("conform", url, "--only", "framework/method", "--no-sweep", cwd=tmp_path)
+    assert ("leaves out POST" in done.stdout) == broken, done.stdout

@@ -19,6 +19,9 @@ WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 """Methods whose plain success may hide failed outcomes."""
 
 
+_WANTED = "expected an error status"
+
+
 def judge_success(
     findings: FindingCollector, claim: Claim | None, operation: Operation | None, body: DecodedBody
 ) -> None:
@@ -45,12 +48,15 @@ def judge_success(
     for index, value in enumerate(values):
         match = match_envelope(findings.contract, claim, value, context)
         where = f" in line {index + 1}" if body.has_lines else ""
-        wanted = "expected an error status"
+        wanted = _WANTED
         if match is not None and not match.read.fits and is_write:
             flag, changed = _flip_flags(match.envelope, value)
             match = match_envelope(findings.contract, claim, changed, context) if flag else None
             wanted = f"{flag} says that it succeeded"
-        if match is None or not _is_certain(findings, match):
+        if match is None:
+            continue
+        has_flag = wanted == _WANTED and bool(_flags(match.envelope))
+        if not _is_certain(findings, match, has_flag=has_flag):
             continue
         findings.add(
             "envelope/absent-on-success",
@@ -127,7 +133,9 @@ def _judge_hidden_failures(findings: FindingCollector, claim: Claim, body: objec
             return
 
 
-def _is_certain(findings: FindingCollector, match: EnvelopeMatch) -> bool:
+def _is_certain(
+    findings: FindingCollector, match: EnvelopeMatch, *, has_flag: bool = False
+) -> bool:
     """Whether a body is an error beyond doubt.
 
     It has all of the shape, and a flag that only errors have, a declared code, or a required
@@ -137,7 +145,7 @@ def _is_certain(findings: FindingCollector, match: EnvelopeMatch) -> bool:
     code = None if match.decided else read.slots.get("code")
     if not read.fits or isinstance(code, bool) or not isinstance(code, str | int):
         return False
-    if any(_flags(envelope)):
+    if has_flag:
         return True
     if code in findings.contract.numbering_in(envelope).wires:
         return True
