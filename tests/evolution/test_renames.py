@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from faultspec.evolution.advice import advise
 from faultspec.evolution.compare import Comparison, compare
 from faultspec.language import read
 from faultspec.language.model import Taxonomy
@@ -58,6 +59,8 @@ def test_a_code_with_all_other_fields_alike_looks_renamed() -> None:
     assert "'not_there' in place of 'missing'" in change.message
     assert set(change.categories) == {"SOURCE", "WIRE"}
     assert (change.before, change.after) == ("missing", "not_there")
+    for audience in ("clients", "services"):
+        assert "Answers change" in advise(change, audience)
 
 
 @pytest.mark.parametrize(

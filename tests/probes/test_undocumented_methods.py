@@ -11,6 +11,16 @@ from starlette.routing import Route
 from miniatures.serve import serving
 from support.command_line import faultspec
 
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: cups, version: 1.0.0}
+envelopes: {error: {shape: {code: $code, message: $message}}}
+surfaces: {api: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}}
+codes:
+  route: {summary: It is absent., http: 404, retriable: false}
+  method: {summary: It takes another method., http: 405, retriable: false}
+"""
+
 
 def app(allow: str | None, asked: list[str]) -> Starlette:
     """A service of a list, its items and three paths that are only posted to. ``asked``: what those
@@ -89,5 +99,10 @@ def test_the_lines_of_allow_are_one_list(lines: list[str], broken: bool, tmp_pat
     methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
     routes = [Route("/openapi.json", document), Route("/{rest:path}", answer, methods=methods)]
     with serving(Starlette(routes=routes)) as url:
-        done = faultspec("conform", url, "--only", "framework/method", "--no-sweep", cwd=tmp_path)
+        target = f'target: {{http: "{url}", openapi: /openapi.json}}'
+        (tmp_path / "c.yaml").write_text(f"taxonomy: t.yaml\n{target}\nlimits: {{writes: true}}\n")
+        (tmp_path / "t.yaml").write_text(TAXONOMY)
+        done = faultspec(
+            "conform", "c.yaml", "--only", "framework/method", "--no-sweep", cwd=tmp_path
+        )
     assert ("leaves out POST" in done.stdout) == broken, done.stdout

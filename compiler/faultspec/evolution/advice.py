@@ -49,6 +49,14 @@ _ADVICE: Mapping[tuple[str, Audience], str] = {
     ): "Expect the new code where a resource belongs to somebody else.",
 }
 
+#: Of a code whose wire value has another name too.
+_RENAMED_ON_THE_WIRE: Mapping[Audience, str] = {
+    "clients": "Rename the class and the enum member. Answers change: accept both wire values "
+    "until every service has changed.",
+    "services": "Rename the class and the enum member. Answers change: send the new wire value "
+    "once clients accept it.",
+}
+
 _GENERAL: Mapping[Audience, str] = {
     "clients": "Regenerate the bindings, and check the code that reads these errors.",
     "services": "Regenerate the bindings, and run `faultspec conform` against the service.",
@@ -58,4 +66,6 @@ _GENERAL: Mapping[Audience, str] = {
 
 def advise(change: Change, audience: Audience) -> str:
     """The reaction of an audience to a change that breaks it."""
+    if change.rule == "code/renamed" and "WIRE" in change.categories:
+        return _RENAMED_ON_THE_WIRE.get(audience, _GENERAL[audience])
     return _ADVICE.get((change.rule, audience), _GENERAL[audience])
