@@ -9,8 +9,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner, Result
@@ -18,6 +20,7 @@ from click.testing import CliRunner, Result
 from faultspec.cli import cli, main
 from faultspec.language import load
 from faultspec.render import Drift, find_drift, render, write
+from faultspec.render.environment import bytecode
 from faultspec.targets import SHIPPED, TargetError
 from paths import ROOT
 
@@ -78,6 +81,29 @@ def test_a_second_compile_touches_nothing(project: Path) -> None:
     done = run("compile")
     assert "up to date" in done.stderr
     assert all(each.stat().st_mtime == 1 for each in (project / "generated").rglob("*"))
+
+
+@pytest.mark.parametrize("damage", ["cut", "other", "pipe"])
+def test_a_damaged_cache_of_templates_is_none(
+    project: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Templates whose compiled form was cut off, or is no file, are compiled again."""
+    monkeypatch.setattr(tempfile, "tempdir", str(project))
+    environment = cast(Any, bytecode())
+    cache = Path(environment.directory)
+    assert run("compile", "--target", "python", "--out", "one").returncode == 0
+    entries = list(cache.glob("__faultspec_*.cache"))
+    assert entries
+    for entry in entries:
+        whole = entry.read_bytes()
+        entry.unlink()
+        if damage == "pipe":
+            os.mkfifo(entry)
+        else:
+            entry.write_bytes(whole[: len(whole) // 2] if damage == "cut" else whole[:20] + b"x")
+    assert run("compile", "--target", "python", "--out", "two").returncode == 0
+    assert files(project / "one").keys() == files(project / "two").keys()
+    assert all(entry.is_file() for entry in entries)
 
 
 def test_a_compile_counts_the_files_it_produces(project: Path) -> None:

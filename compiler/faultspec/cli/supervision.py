@@ -144,10 +144,13 @@ def _do(work: Work, report_loss: ReportLoss, announce: Announce, kept: _KeptText
             _DEBUG, "0"
         ) not in ("", "0"):
             raise
+        from faultspec_conformance.drivers.environment import UnusableEnvironment
         from faultspec_conformance.results.defects import describe_defect
         from faultspec_conformance.run.deadline import ResultLate
 
         announce("report", 0)
+        if isinstance(error, UnusableEnvironment):
+            return report_loss(f"{error.filename}: {error.strerror}", kept.texts())
         late = isinstance(error, ResultLate)
         return report_loss(_LATE if late else describe_defect(error, "the run"), kept.texts())
 

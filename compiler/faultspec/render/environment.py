@@ -4,12 +4,14 @@ Two of its parts are there for speed alone, each with its figure: the look-up of
 and the cache of compiled templates.
 """
 
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import BaseLoader, BytecodeCache, FileSystemBytecodeCache, StrictUndefined
+from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from faultspec.targets import filters
@@ -89,9 +91,22 @@ def bytecode() -> FileSystemBytecodeCache | None:
     any other.
     """
     try:
-        return FileSystemBytecodeCache(pattern="__faultspec_%s.cache")
+        return _TemplateCache(pattern="__faultspec_%s.cache")
     except (RuntimeError, OSError):
         return None
+
+
+class _TemplateCache(FileSystemBytecodeCache):
+    """A cache in which a damaged entry is none: the disk was full, or its writer was ended."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Load the compiled template of a bucket, if there is one that can be read."""
+        if not os.path.isfile(self._get_cache_filename(bucket)):  # a pipe would wait for a writer
+            return
+        try:
+            super().load_bytecode(bucket)
+        except Exception:  # whatever the bytes of a pickle raise
+            bucket.reset()
 
 
 def shipped_templates() -> Path:

@@ -29,6 +29,7 @@ from faultspec.exchange.decoding import (
 from faultspec.exchange.model import Headers, Request, Response, has_content
 from faultspec.exchange.numerals import whole_number
 from faultspec_conformance.drivers import Driver, Limits, NoAnswer, Timing
+from faultspec_conformance.drivers.environment import usable_environment
 from faultspec_conformance.drivers.head import exchange_head, parse_answer, service_address
 
 #: RFC 9110, 9.2.1, without TRACE, which servers refuse.
@@ -92,13 +93,14 @@ class HttpDriver(Driver):
         self._open: list[NetworkStream] = []
         # A proxy in the environment serves other machines.
         self._direct = is_loopback_host(parts.hostname or "")
-        self._client = httpx.Client(
-            timeout=self.timeout,
-            follow_redirects=False,
-            trust_env=not self._direct,
-            verify=_tls_context(not self._direct),
-            transport=transport,
-        )
+        with usable_environment():
+            self._client = httpx.Client(
+                timeout=self.timeout,
+                follow_redirects=False,
+                trust_env=not self._direct,
+                verify=_tls_context(not self._direct),
+                transport=transport,
+            )
 
     def close(self) -> None:
         """Close the connection."""

@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 import httpx
 
 from faultspec.lint.links import LinkProblem
+from faultspec_conformance.drivers.environment import usable_environment
 from faultspec_conformance.drivers.http import is_loopback_host
 
 MOST = 500
@@ -66,13 +67,14 @@ _LATE = LinkProblem("was not reached in time", is_checked=False)
 def _client(
     *, from_environment: bool, hooks: list[Callable[[httpx.Request], None]]
 ) -> httpx.Client:
-    return httpx.Client(
-        event_hooks={"request": hooks},
-        # The library reads the whole body of a redirect before it follows it.
-        follow_redirects=False,
-        trust_env=from_environment,
-        headers={"User-Agent": "faultspec"},
-    )
+    with usable_environment():
+        return httpx.Client(
+            event_hooks={"request": hooks},
+            # The library reads the whole body of a redirect before it follows it.
+            follow_redirects=False,
+            trust_env=from_environment,
+            headers={"User-Agent": "faultspec"},
+        )
 
 
 def _refuse_private(request: httpx.Request) -> None:
