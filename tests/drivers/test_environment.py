@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from faultspec_conformance.config.model import Limits
 from faultspec_conformance.config.addresses import find_environment_secrets
+from faultspec_conformance.config.model import Limits
 from faultspec_conformance.drivers.environment import UnusableEnvironment
 from faultspec_conformance.drivers.http import HttpDriver, _tls_context
 from faultspec_conformance.drivers.links import find_dead_links

@@ -375,6 +375,25 @@ def test_routes_of_every_framework_are_read(framework: str, tmp_path: Path) -> N
     ]
 
 
+def test_an_import_that_the_bindings_lack_is_found(tmp_path: Path) -> None:
+    """A code that was renamed leaves an import that fails, and with it the whole module."""
+    files = {
+        **APP,
+        "app/more.py": """
+            from shop_errors import Gone, ErrorCode, NotFound, parse, AnyError
+            from shop_errors.errors import RequestError, TooLate
+            from elsewhere import Other
+        """,
+    }
+    code, found = trace(tmp_path, files)
+    assert code == 1
+    assert [
+        (each["span"]["line"], each["message"].split("`")[1])
+        for each in found
+        if each["code"] == "binding-missing"
+    ] == [(2, "Gone"), (3, "TooLate")]
+
+
 def test_a_program_without_routes_is_a_note(tmp_path: Path) -> None:
     """Where no route is recognised, no operation is compared, and a note says so."""
     files = {name: text for name, text in APP.items() if name != "app/main.py"}

@@ -1,10 +1,11 @@
 """Diagnostics of a program that raises other codes than its taxonomy declares."""
 
+import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from faultspec.diagnostics.model import Diagnostic, Related
+from faultspec.diagnostics.model import Diagnostic, Related, Span
 from faultspec.language import LoadedTaxonomy
 from faultspec.language.model import Operation, Taxonomy
 from faultspec.language.routes import compile_route
@@ -18,12 +19,15 @@ from faultspec.raising.functions import (
     written_texts,
 )
 from faultspec.raising.routes import CodeRoute, RouteReader
-from faultspec.raising.sources import Program
+from faultspec.raising.sources import Program, SourceModule
 
 CODES: Mapping[str, str] = {
     "code-not-raised": "A declared code that no line of the program raises (`trace-code`).",
     "raise-undeclared": (
         "A route may raise a code that its operation does not list (`trace-code`)."
+    ),
+    "binding-missing": (
+        "An import of a class that the bindings of the taxonomy do not have (`trace-code`)."
     ),
     "framework-error": "An error of the framework, which has no code (`trace-code`).",
     "route-undeclared": "A route that no operation of the taxonomy matches (`trace-code`).",
@@ -69,6 +73,7 @@ def trace_program(
     functions: dict[str, Function] = {}
     texts: dict[str, SourcePlace] = {}
     wires = {str(code.wire) for code in taxonomy.every_code()}
+    missing: list[Diagnostic] = []
     for module in program.modules.values():
         tree = module.parse()
         read = read_functions(
@@ -76,6 +81,7 @@ def trace_program(
         )
         functions |= {function.name: function for function in read}
         router.read(module, tree)
+        missing += _missing_bindings(module, tree, classes)
         texts = {**written_texts(module, tree, wires), **texts}
     flow = trace_codes(functions, names, classes, program.size)
     routes = router.routes()
@@ -83,6 +89,7 @@ def trace_program(
     due = _due_codes(taxonomy, boundary)
     diagnostics = (
         *program.problems,
+        *_some(iter(missing)),
         *_some(_not_raised(loaded, due - raised, boundary, texts)),
         *_some(_route_diagnostics(loaded, routes, functions, flow)),
         *_some(_framework_errors(functions)),
@@ -96,6 +103,25 @@ def trace_program(
         raised=len(due & raised),
         declared=len(due),
     )
+
+
+def _missing_bindings(
+    module: SourceModule, tree: ast.Module, classes: CodeClasses
+) -> Iterator[Diagnostic]:
+    """Imports of what the bindings had before a code was renamed or removed."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        for alias in node.names:
+            if classes.lacks(node.module, alias.name):
+                at = alias.col_offset + 1
+                yield Diagnostic(
+                    "binding-missing",
+                    f"the bindings of the taxonomy have no `{alias.name}`, so the import fails",
+                    path=module.path,
+                    span=Span(alias.lineno, at, alias.lineno, at + len(alias.name)),
+                    hint="raise the code that replaces it",
+                )
 
 
 def _some(diagnostics: Iterator[Diagnostic]) -> Iterator[Diagnostic]:

@@ -10,6 +10,9 @@ from faultspec.raising.functions import Function, ProgramNames, Use
 from faultspec.raising.sources import ProgramSize
 from faultspec.targets.python import names as python_names
 
+#: Other classes that the package has, whatever its taxonomy is.
+_EXPORTED = python_names.MODULE | {"Rendered"}
+
 
 class CodeClasses(NamedTuple):
     """The exceptions of a generated package. ``codes``: the code of each exception by the last part
@@ -36,6 +39,13 @@ class CodeClasses(NamedTuple):
                 found |= self.groups.get(last, frozenset())
                 found |= {self.codes[last]} if last in self.codes else set()
         return frozenset(found)
+
+    def lacks(self, module: str | None, name: str) -> bool:
+        """Whether a module of the package is asked for a class that it does not have."""
+        parts = (module or "").split(".")
+        is_own = parts[-1] == self.package or parts[-2:] == [self.package, "errors"]
+        known = name in self.codes or name in self.groups or name in _EXPORTED
+        return is_own and name[:1].isupper() and not name.isupper() and not known
 
     def _owns(self, package: str) -> bool:
         return self.package in package.split(".")
