@@ -4,14 +4,15 @@ A filter must not find it, and a body that refers to it is refused like one that
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
 from faultspec.exchange.body import replace_value
-from faultspec.openapi.service import ServiceOperation
+from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import steps
-from faultspec_conformance.config import Identity
+from faultspec_conformance.config import ABSENT, Identity
 from faultspec_conformance.probes.operations import json_writes
 from faultspec_conformance.probes.ownership import (
     ForeignResources,
@@ -25,11 +26,19 @@ from faultspec_conformance.probes.ownership import (
     shares_tenant,
     unguessable,
 )
+from faultspec_conformance.probes.preconditions import call_past_condition
+from faultspec_conformance.probes.updates import change_body
 from faultspec_conformance.probes.whole_lists import pages_config, read_pages
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.filters import range_of
-from faultspec_conformance.session.fixtures import body_for, ordinary_request
+from faultspec_conformance.session.fixtures import (
+    CONFLICT,
+    body_for,
+    configured_call,
+    make,
+    request_to,
+)
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
@@ -44,6 +53,7 @@ from faultspec_conformance.session.parameters import id_of_item, required_query
 from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import (
     CreatedResource,
+    ResourceKind,
     last_placeholder,
     refers_to,
 )
@@ -57,7 +67,7 @@ _FILTERS = 8
 _PAGES = 4
 
 #: References that are tried for each resource.
-_REFERENCES = 4
+_REFERENCES = 6
 
 #: Schemas of parameters that do not take any text.
 _NOT_FREE = frozenset({"enum", "const", "format", "pattern"})
@@ -185,43 +195,92 @@ def _values(body: object) -> dict[str, object]:
 def check_references(
     session: HttpSession, resource: CreatedResource, stranger: Identity
 ) -> Iterator[Outcome]:
-    """Create resources that refer to the owner's; they are refused like a reference to nothing."""
+    """Refer to the owner's resource in the bodies of writes, those on and below items of the
+    stranger too; they are refused like a reference to nothing.
+    """
     taken = ids_of_tenant(session, resource.kind, stranger)
     if resource.id is None or (not unguessable(resource.id) and str(resource.id) in taken):
         return
-    asked, own = 0, OwnResources(session, stranger)
+    own, names = OwnResources(session, stranger), []
     for operation in json_writes(session):
-        if operation.method != "POST" or operation.placeholders:
-            continue
-        for pointer in _references(body_for(session, operation), resource):
-            if asked >= _REFERENCES:
-                return
-            asked += 1
+        body = _body_of(session, operation)
+        for pointer in _references(session, operation, body, resource):
+            names.append(f"`{pointer[1:]}` of {operation.name}")
+            if len(names) > _REFERENCES:
+                continue
             reference = _Reference(session, operation, resource=resource, own=own, pointer=pointer)
             yield from reference.outcomes()
+    if left := names[_REFERENCES:]:
+        what = f"another tenant's {resource.kind.name} in {', '.join(left)}"
+        yield not_exercised(_CLAUSE, f"{_REFERENCES} other places were tried, and not {what}")
 
 
-def _references(body: object, resource: CreatedResource) -> Iterator[str]:
+def _body_of(session: HttpSession, operation: ServiceOperation) -> object:
+    """Return a body that a write should accept; that of a change if it is one."""
+    if operation.method == "POST":
+        return body_for(session, operation)
+    shape = shape_of(operation.template)
+    kind = next((one for one in session.kinds if shape_of(one.item or "") == shape), None)
+    return body_for(session, operation) if kind is None else change_body(session, kind, operation)
+
+
+def _references(
+    session: HttpSession, operation: ServiceOperation, body: object, resource: CreatedResource
+) -> Iterator[str]:
     """Yield the places in a body that refer to a kind of resource, the first of each list: by the
-    name of the member, or by the id.
+    name of the member, by the id, or because the configuration has the id there. Then the members
+    of these names that the body might have too.
     """
     seen: set[str] = set()
+    written = {*_written_places(session, operation, resource.kind)}
     for pointer, value in leaves(body):
         place = re.sub(r"/\d+(?=/|$)", "/*", pointer)
-        if place not in seen and _refers(pointer, value, resource):
+        is_named = pointer in written or _is_named(pointer, resource.kind)
+        if place not in seen and (is_named or _is_same(value, resource)):
             seen.add(place)
             yield pointer
+    if isinstance(body, dict):
+        yield from _optional_references(session, operation, body.keys(), resource.kind)
 
 
-def _refers(pointer: str, value: object, resource: CreatedResource) -> bool:
-    named = [_plain(name) for name in steps(pointer) if not name.isdecimal()][-1:]
-    return named == [_plain(resource.kind.name) + "id"] or value == resource.id
+def _optional_references(
+    session: HttpSession, operation: ServiceOperation, sent: Collection[str], kind: ResourceKind
+) -> Iterator[str]:
+    """Yield the places of documented members that refer to a kind and that a body lacks."""
+    schema = operation.body.schema if operation.body is not None else {}
+    document = session.description.document
+    for name, node in sampling.properties_of(sampling.merge_all_of(document, schema)).items():
+        member = sampling.only_branch(document, node)
+        takes_id = sampling.kind(member) in ("string", "integer")
+        is_writable = takes_id and not sampling.is_read_only(member)
+        if name not in sent and refers_to(name, kind.names) and is_writable:
+            yield child("", name)
+
+
+def _written_places(
+    session: HttpSession, operation: ServiceOperation, kind: ResourceKind
+) -> Iterator[str]:
+    """Yield the places of a configured body that have the id of a kind, such as `${room.id}`."""
+    call = configured_call(session, operation)
+    if call is not None and call.body is not ABSENT:
+        ids = {f"${{{name}.id}}" for name in kind.names}
+        yield from (place for place, value in leaves(call.body) if str(value) in ids)
+
+
+def _is_named(pointer: str, kind: ResourceKind) -> bool:
+    named = [name for name in steps(pointer) if not name.isdecimal()][-1:]
+    return any(refers_to(name, kind.names) for name in named)
+
+
+def _is_same(value: object, resource: CreatedResource) -> bool:
+    """Whether a value is the id of a resource; an equal number may be any quantity."""
+    return value == resource.id and unguessable(resource.id)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reference:
     """A place in a body that refers to the owner's resource. ``own``: the resources of the
-    stranger, which the other references of its bodies are about.
+    stranger, which the path and the other references of its bodies are about.
     """
 
     session: HttpSession
@@ -235,14 +294,17 @@ class _Reference:
         and with one by the owner.
         """
         resource, name, member = self.resource, self.operation.name, self.pointer[1:]
-        stranger = self.own.owner
-        absent = self._refer(stranger, sampling.other_identifier(self.session.source, resource.id))
+        subject = f"{name} with `{member}` of another tenant's {resource.kind.name}"
+        above = self.own.values_for(self.operation)
+        if isinstance(above, str):
+            yield not_exercised(_CLAUSE, f"{self.own.owner.name} cannot send {subject}: {above}")
+            return
+        absent = self._refer(self.own, sampling.other_identifier(self.session.source, resource.id))
         if absent.ok:
             reason = f"the service answered {absent} to {name} with `{member}` of nothing"
             yield not_exercised(_CLAUSE, reason)
             return
-        foreign = self._refer(stranger, resource.id)
-        subject = f"{name} with `{member}` of another tenant's {resource.kind.name}"
+        foreign = self._refer(self.own, resource.id)
         exchanges = (resource.creation, absent, foreign)
         # A 403 for the one and not for the other tells that the one exists.
         forbids = absent.status == foreign.status == 403
@@ -258,15 +320,35 @@ class _Reference:
             message = f"{subject}: the answer ({foreign}) has a text of that {resource.kind.name}"
             yield failed(_CLAUSE, message, *exchanges, variant="shown")
         else:
-            own = self._refer(resource.owner, resource.id)
-            reason = f"the service answered {own} to the owner's {name}"
-            yield passed(_CLAUSE) if own.ok else not_exercised(_CLAUSE, reason)
+            yield self._compare_with_owner()
 
-    def _refer(self, caller: Identity, identifier: object) -> Observation:
-        spec = ordinary_request(self.session, self.operation, {})
-        body = spec.body if caller is self.resource.owner else self._with_own(spec.body)
+    def _compare_with_owner(self) -> Outcome:
+        """Check that the owner's reference is accepted: else the refusals may have another reason.
+        After a conflict, it refers to a new resource: a tool may be lent only once.
+        """
+        resource, owners = self.resource, OwnResources(self.session, self.resource.owner)
+        above = owners.values_for(self.operation)
+        if isinstance(above, str):
+            reason = f"the owner cannot send {self.operation.name}: {above}"
+            return not_exercised(_CLAUSE, reason)
+        answer = self._refer(owners, resource.id)
+        if answer.status == CONFLICT:
+            fresh = make(self.session, resource.kind, owner=resource.owner)
+            answer = answer if isinstance(fresh, str) else self._refer(owners, fresh.id)
+        reason = f"the service answered {answer} to the owner's {self.operation.name}"
+        return passed(_CLAUSE) if answer.ok else not_exercised(_CLAUSE, reason)
+
+    def _refer(self, own: OwnResources, identifier: object) -> Observation:
+        """Send the write for the owner of resources, on or below one of them."""
+        values = own.values_for(self.operation)
+        assert not isinstance(values, str)
+        spec = request_to(self.session, self.operation, values)
+        body = _body_of(self.session, self.operation)
+        if own.owner is not self.resource.owner:
+            body = self._with_own(body)
         body = replace_value(body, self.pointer, identifier)
-        return self.session.call(replace(spec, identity=caller, body=body))
+        spec = replace(spec, identity=own.owner, body=body)
+        return call_past_condition(self.session, self.operation, spec, reader=own.owner)
 
     def _with_own(self, body: object) -> object:
         """Return a body whose other references are to resources of the stranger."""

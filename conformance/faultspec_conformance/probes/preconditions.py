@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from faultspec.openapi.service import ServiceOperation, shape_of
+from faultspec_conformance.config import Identity
 from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.keys import renew_key
@@ -15,18 +16,23 @@ OF_CONDITION = (412, 428)
 
 
 def call_past_condition(
-    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
+    session: HttpSession,
+    operation: ServiceOperation,
+    spec: RequestSpec,
+    reader: Identity | None = None,
 ) -> Observation:
     """Send a write, with the current ETag if the document requires one. If it is refused for its
     precondition, send it once more with the ETag that the item has by then: to see whether anything
     else refuses it.
+
+    ``reader``: reads the ETag; None for the owner of the shared item.
     """
     if _needs_tag(operation, spec):
-        spec = with_current_tag(session, operation, spec) or spec
+        spec = with_current_tag(session, operation, spec, reader) or spec
     answer = session.call(spec)
     if answer.status not in OF_CONDITION:
         return answer
-    again = with_current_tag(session, operation, spec)
+    again = with_current_tag(session, operation, spec, reader)
     if again is None or _sent_tag(again) == _sent_tag(spec):
         return answer
     return session.call(again)
@@ -68,10 +74,13 @@ def _sent_tag(spec: RequestSpec) -> str | None:
 
 
 def with_current_tag(
-    session: HttpSession, operation: ServiceOperation, spec: RequestSpec
+    session: HttpSession,
+    operation: ServiceOperation,
+    spec: RequestSpec,
+    reader: Identity | None = None,
 ) -> RequestSpec | None:
-    """Return a request on or below an item, with the ETag that its owner reads, under a new key;
-    None without one.
+    """Return a request on or below an item, with the ETag that its owner reads, or the ``reader``,
+    under a new key; None without one.
     """
     path = shape_of(operation.template) + "/"
     kinds = [
@@ -86,8 +95,7 @@ def with_current_tag(
     shared = session.knowledge.created.get(kind.name)
     named = [spec.values.get(name) for name in operation.placeholders]
     values = dict(zip(read.placeholders, named, strict=False))
-    asked = replace(
-        request_to(session, read, values), identity=shared.owner if shared is not None else None
-    )
+    owner = shared.owner if shared is not None else None
+    asked = replace(request_to(session, read, values), identity=reader or owner)
     tag = session.call(asked).header("ETag")
     return None if tag is None else with_tag(renew_key(session, operation, spec), tag)

@@ -459,13 +459,18 @@ def body_for(session: HttpSession, operation: ServiceOperation) -> object:
     """Return a body that the operation should accept: the configured one, else a body that the
     schema allows.
     """
+    return likely_body(session, operation, configured_call(session, operation))
+
+
+def configured_call(session: HttpSession, operation: ServiceOperation) -> ConfiguredCall | None:
+    """Return the configured request of an operation: of a resource first; None without one."""
     for kind in session.kinds:
         for role in ("create", "update"):
             found, call = kind.operation(role), kind.call(role)
             if found is not None and call is not None and found.name == operation.name:
-                return likely_body(session, operation, call)
+                return call
     named = session.inventory.calls.get(operation.name)
-    return likely_body(session, operation, named.call if named is not None else None)
+    return named.call if named is not None else None
 
 
 def request_to(

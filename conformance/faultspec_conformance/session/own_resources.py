@@ -4,7 +4,7 @@ what another tenant has made.
 
 from dataclasses import dataclass, field
 
-from faultspec.openapi.service import shape_of
+from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.config import Identity
 from faultspec_conformance.session.fixtures import make, needed_kinds
 from faultspec_conformance.session.http import HttpSession
@@ -27,6 +27,31 @@ class OwnResources:
             self.made[kind.name] = f"the creation of `{kind.name}` needs another `{kind.name}`"
             self.made[kind.name] = self._make(kind)
         return self.made[kind.name]
+
+    def values_for(self, operation: ServiceOperation) -> dict[str, object] | str:
+        """Return values for the placeholders of an operation on or below an item of the caller, or
+        the reason why there are none.
+        """
+        names, template = operation.placeholders, shape_of(operation.template) + "/"
+        kinds = [
+            kind
+            for kind in self.session.kinds
+            if kind.item is not None and template.startswith(shape_of(kind.item) + "/")
+        ]
+        values: dict[str, object] = {}
+        if kinds:
+            own = self.find(max(kinds, key=lambda kind: len(shape_of(kind.item or ""))))
+            if isinstance(own, str):
+                return own
+            values = dict(zip(names, own.values.values(), strict=False))
+        for name in names:
+            parameter = operation.parameter(name, "path")
+            example = parameter.example if parameter is not None else None
+            value = values.get(name, self.session.constants.get(name, example))
+            if value is None:
+                return f"nothing is known to fill {{{name}}} of {operation.name}"
+            values[name] = value
+        return values
 
     def _make(self, kind: ResourceKind) -> CreatedResource | str:
         """Create a resource; what it needs takes the place of what probes share meanwhile."""
