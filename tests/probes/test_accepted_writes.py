@@ -11,10 +11,12 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from faultspec.exchange.model import Request
-from faultspec_conformance.config import ServiceConfig
+from faultspec_conformance.config import ConfiguredCall, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.probes import accepted_writes, resources
+from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.requests import RequestSpec
 from support.scripted import Script, ScriptedDriver, answer, http_session
 
 TAXONOMY = """
@@ -64,6 +66,9 @@ PAGED = {
         "/cars": {"get": {**OK, "parameters": PAGES}, "post": WHOLE},
     },
 }
+
+#: The start of the schema of the member `plate` that makes it a choice.
+CHOICE = '"plate": {"enum": ["roadworthy", "certificate", "certified abroad"], '
 
 #: Deletions that remove nothing: the habit, the status and the body.
 UNDONE = (
@@ -237,6 +242,45 @@ def test_a_wrong_effect_is_found(
     [(failing, message)] = {(one, text) for one, kind, text in found if kind == "failed"}
     assert failing == clause
     assert words in message
+
+
+@pytest.mark.parametrize("habits", [(), ("creation-doubled",)])
+@pytest.mark.parametrize(
+    ("earlier", "owner"),
+    [
+        ("of-the-run", "Owner ${unique}"),
+        ("of-the-run", "Fleet office"),
+        ("before-the-run", "Owner ${unique}"),
+    ],
+)
+def test_an_item_with_one_equal_text_is_not_a_second_resource(
+    earlier: str, owner: str, habits: tuple[str, ...]
+) -> None:
+    """What one creation stored has all values that it sent, and no other request sent them: an
+    update may have set the same choice, with the same fixed texts. Two items with all values of one
+    creation are a second resource.
+    """
+    body = {"plate": "roadworthy", "owner": owner, "extras": []}
+    car = ResourceConfig("car", create=ConfiguredCall("POST", "/cars", body=body))
+    config = ServiceConfig(limits=Limits(writes=True), resources={"car": car})
+    document = json.loads(json.dumps(DOCUMENT).replace('"plate": {', CHOICE))
+    script = Garage(*habits)
+    if earlier == "before-the-run":
+        for plate in ("certificate", "certified abroad"):
+            script.cars[plate] = {"id": plate, "plate": plate, "owner": "Mara"}
+    session = http_session(script, TAXONOMY, config, document)
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    if earlier == "of-the-run":
+        values = {"id": session.knowledge.created["car"].id}
+        changed = {"plate": "certificate", "owner": "Fleet office", "extras": []}
+        session.call(RequestSpec("PUT", "/cars/{id}", values=values, body=changed))
+    found = list(accepted_writes.accepted_writes(session))
+    outcomes = [one for one in found if isinstance(one, Outcome) and one.clause == "writes/created"]
+    twice = [one for one in outcomes if one.finding and " stored " in one.finding.message]
+    assert bool(twice) == bool(habits)
+    reasons = [one.reason for one in outcomes if one.kind == "not_exercised"]
+    assert any("may be there twice" in str(one) for one in reasons) == ("unique" not in owner)
 
 
 @pytest.mark.parametrize(

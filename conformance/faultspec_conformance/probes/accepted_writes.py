@@ -5,6 +5,7 @@ One resource of each kind is created, updated and deleted, with reads in between
 another probe has sent between two reads are judged by those exchanges.
 """
 
+import json
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -174,7 +175,7 @@ class _Lifetime:
             yield located
         yield from self._check_values(state)
         pages = self.list_pages()
-        yield self._check_listed_once(pages)
+        yield from self._check_listed_once(pages)
         filtered, first = self.filtered, state
         shown = filtered.find(state)
         operations = changes(self.session, self.kind)
@@ -205,7 +206,7 @@ class _Lifetime:
         state = self.get()
         if state.ok:
             yield from self._check_values(state)
-            yield self._check_listed_once(self.list_pages())
+            yield from self._check_listed_once(self.list_pages())
         elif not _HIDING.search(member):
             yield self._check_missing(state)
 
@@ -364,21 +365,44 @@ class _Lifetime:
         properties = sampling.properties_of(sampling.merge_all_of(document, schema))
         return {name: sampling.only_branch(document, node) for name, node in properties.items()}
 
-    def _check_listed_once(self, pages: list[Observation]) -> Outcome:
-        """Check that the list shows one resource with the unique values of the creation."""
-        text, last = self._unique_text(), last_placeholder(self.kind)
+    def _check_listed_once(self, pages: list[Observation]) -> Iterator[Outcome]:
+        """Check that the list shows one resource with the values of the creation, one of which no
+        other request has sent.
+        """
+        text, name = self._unique_text(), self.kind.name
+        alike = {} if text is None else self._find_alike(pages, text)
+        if len(alike) > 1:
+            creation, page = self.resource.creation, [*alike.values()][-1]
+            message = f"one {creation.exchange.operation} stored {len(alike)} of `{name}`"
+            yield failed(_CREATED, message, creation, page, variant="several")
+            return
+        yield passed(_CREATED)
+        if pages and text is None:
+            reason = f"no text tells the new `{name}` from others in a list, so it may be there"
+            yield not_exercised(_CREATED, f"{reason} twice")
+
+    def _find_alike(self, pages: Sequence[Observation], text: str) -> dict[str, Observation]:
+        """Return the ids of items that have a text and all other values that the creation sent, as
+        the item of the resource shows them, each with its page.
+        """
+        last, body = last_placeholder(self.kind), self.resource.body
         found = {
-            str(next((item[name] for name in (last, "id") if name in item), "")): page
+            str(next((item[name] for name in (last, "id") if name in item), "")): (item, page)
             for page in pages
             for item in list_items(page.json)
-            if isinstance(item, dict) and text is not None and text in item.values()
+            if isinstance(item, dict) and text in item.values()
         }
-        if len(found) < 2:
-            return passed(_CREATED)
-        page = [*found.values()][-1]
-        creation = self.resource.creation
-        message = f"one {creation.exchange.operation} stored {len(found)} of `{self.kind.name}`"
-        return failed(_CREATED, message, creation, page, variant="several")
+        sent = body if isinstance(body, dict) else {}
+        shown, _ = found.get(str(self.resource.id), (sent, None))
+        return {
+            identifier: page
+            for identifier, (item, page) in found.items()
+            if all(
+                is_equal_value(item[name], value) or is_equal_value(item[name], shown.get(name))
+                for name, value in sent.items()
+                if name in item
+            )
+        }
 
     def _unique_text(self) -> str | None:
         """Return a text that only this creation sent; None if there is none."""
@@ -392,9 +416,23 @@ class _Lifetime:
             (
                 text
                 for text in values
-                if isinstance(text, str) and len(text) >= _TELLING and text not in shared
+                if isinstance(text, str)
+                and len(text) >= _TELLING
+                and text not in shared
+                and not self._is_sent_elsewhere(text)
             ),
             None,
+        )
+
+    def _is_sent_elsewhere(self, text: str) -> bool:
+        """Whether another accepted request had a text in its body."""
+        forms = {text.encode("utf-8", "surrogatepass"), json.dumps(text)[1:-1].encode()}
+        own = self.resource.creation.exchange
+        return any(
+            seen.ok
+            and seen.exchange is not own
+            and any(form in seen.exchange.request.body for form in forms)
+            for seen in self.session.knowledge.exchanges
         )
 
     # ---- updates
