@@ -3,7 +3,7 @@
 With another key, or by another tenant, it is another write.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -12,6 +12,7 @@ from faultspec.language.model import Idempotency
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.ownership import Evidence, marks
+from faultspec_conformance.probes.preconditions import call_past_condition
 from faultspec_conformance.probes.resources import existing_ids
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.probes.whole_lists import read_pages
@@ -63,6 +64,7 @@ from faultspec_conformance.session.resources import (
     CreatedResource,
     ResourceKind,
     content_type,
+    creation_path,
     identifier_of,
     last_placeholder,
 )
@@ -195,7 +197,10 @@ class _Creation:
             yield self._check_burst(burst, ids if raced or replayed else set(), again)
         if again.ok and not raced:
             yield from self._check_list(spec.body, first, again)
-        yield from self._check_other_uses(spec, first)
+        foreign = yield from self._check_other_uses(spec, first)
+        if foreign is not None:
+            yield foreign
+            return
         later = replace(spec, body=self.new_body())
         later = set_key(self.rule, later, self._new_key())
         yield KeyedCreation(later, session.call(later), session.driver.elapsed)
@@ -321,9 +326,11 @@ class _Creation:
             message = f"after the replay the list shows {len(equal)} of what was created once"
             yield failed(_REPLAY, message, *(first, again, page), variant="twice")
 
-    def _check_other_uses(self, spec: RequestSpec, first: Observation) -> Iterator[ProbeResult]:
+    def _check_other_uses(
+        self, spec: RequestSpec, first: Observation
+    ) -> Generator[ProbeResult, None, KeyedCreation | None]:
         """Compare a creation with that of another key, with another body and with that of another
-        tenant.
+        tenant. Return the last one, if that tenant may do the same as the first.
         """
         identifier, existing = self.identifier(first), self.existing
         yield self._check_distinct(first, identifier)
@@ -338,19 +345,28 @@ class _Creation:
                 creation=first,
             )
             yield SpareResource(resource)
-        key = key_of(self.rule, spec) or ""
+        stranger = self.session.stranger(existing.owner)
         if self.rule.mismatch is None:
             reason = "the taxonomy declares no error for one key with two bodies"
             yield Outcome(_MISMATCH, "not_checkable", reason)
         else:
             yield self._send_mismatch(self.rule.mismatch, spec, first)
-        if self.session.stranger(existing.owner) is None:
+        if stranger is None:
             yield not_exercised(_ISOLATION, "no identity of another tenant is declared")
         elif set(spec.values) - self._key_names():
             reason = f"the path of {self.operation.name} contains a resource of its owner"
             yield not_exercised(_ISOLATION, reason)
         else:
-            yield self._check_isolation(key, spec.body, first)
+            key, correlation = (
+                key_of(self.rule, spec) or "",
+                new_id(self.session.echo, self.session.tokens),
+            )
+            sent = replace(self.request(key, self.new_body(), correlation), identity=stranger)
+            foreign = KeyedCreation(sent, self.session.call(sent), self.session.driver.elapsed)
+            outcome = self._check_isolation(foreign, spec.body, first)
+            yield outcome
+            return foreign if outcome.kind == "passed" and not stranger.limited else None
+        return None
 
     def _check_distinct(self, first: Observation, identifier: object) -> Outcome:
         """Check that a different key created a new resource."""
@@ -450,13 +466,12 @@ class _Creation:
         message = f"the service answered {other} to {what}; expected {wanted}"
         return failed(_MISMATCH, message, first, other)
 
-    def _check_isolation(self, key: str, body: object, first: Observation) -> Outcome:
+    def _check_isolation(self, sent: KeyedCreation, body: object, first: Observation) -> Outcome:
         """Check that another tenant with the key neither gets the first one's resource nor is
-        refused for the key.
+        refused for the key. ``sent``: its creation.
         """
-        stranger = self.session.stranger(self.existing.owner)
+        stranger, foreign = sent.spec.identity, sent.first
         own = marks(self.session, self.kind, without_key_value(self.rule, body))
-        foreign = self.session.call(replace(self.request(key, self.new_body()), identity=stranger))
         shown = Evidence(first, self.identifier(first), own).is_shown_in(foreign)
         if shown:
             message = f"with the same key, one tenant got the `{self.kind.name}` of another tenant"
@@ -493,34 +508,25 @@ def late_replays(session: HttpSession) -> Iterator[Outcome]:
         else:
             updated = _update_created(session, creation)
             replayed = check_replay(session, rule, creation.first, session.call(creation.spec))
-            yield _tell_of_update(replayed, updated)
+            yield _tell_of_change(replayed, updated)
+            if replayed.kind != "failed" and rule.key.kind != "path":
+                yield from _replay_deleted(session, rule, creation)
 
 
 def _update_created(session: HttpSession, creation: KeyedCreation) -> Observation | None:
     """Update what a creation made, so that a replay of its answer is not its present state. Return
     the answer if it was updated.
     """
-    kinds = (
-        (kind, create)
-        for kind in session.kinds
-        if (create := kind.operation("create")) is not None
-        and create.name == creation.first.exchange.operation
-    )
-    kind, create = next(kinds, (None, None))
-    if kind is None or create is None or kind.item is None:
+    kind = _kind_of(session, creation)
+    operation = next(iter(changes(session, kind)), None) if kind is not None else None
+    values = _values_on_item(kind, creation, operation)
+    if kind is None or operation is None or values is None:
         return None
-    identifier = identifier_of(creation.first, last_placeholder(kind), kind)
-    operation = next(iter(changes(session, kind)), None)
-    if identifier is None or operation is None:
-        return None
-    names_item = len(create.placeholders) == len(operation.placeholders)
-    parents = creation.spec.values.values()
-    values = parents if names_item else [*parents, identifier]
     spec = RequestSpec(
         operation.method,
         operation.template,
         identity=creation.spec.identity,
-        values=dict(zip(operation.placeholders, values, strict=False)),
+        values=values,
         headers={"If-Match": creation.first.header("ETag")},
         body=change_body(session, kind, operation),
         content_type=content_type(operation),
@@ -530,12 +536,111 @@ def _update_created(session: HttpSession, creation: KeyedCreation) -> Observatio
     return updated if updated.ok else None
 
 
-def _tell_of_update(replayed: Outcome, updated: Observation | None) -> Outcome:
-    """Return the outcome of a replay with the update that came before it."""
+def _replay_deleted(
+    session: HttpSession, rule: Idempotency, creation: KeyedCreation
+) -> Iterator[Outcome]:
+    """Replay a creation whose resource the run has deleted, if the service deletes such things;
+    without one, delete what this creation made.
+
+    The key of a path is left out: it is the name of the item.
+    """
+    kind = _kind_of(session, creation)
+    delete = kind.operation("delete") if kind is not None else None
+    if kind is None or delete is None:
+        return
+    deleted = _find_deleted(session, rule, kind)
+    if deleted is not None:
+        first, removed = deleted
+        owner = session.identity(first.exchange.identity)
+        spec = RequestSpec(first.exchange.request.method, creation.spec.template, identity=owner)
+        again = session.ask(first.exchange.request, spec)
+        yield _check_deleted(session, rule, kind, answers=(first, removed, again))
+        return
+    values = _values_on_item(kind, creation, delete)
+    what = f"the replay of {creation.first.exchange.operation} after the deletion is unknown"
+    if values is None:
+        yield not_exercised(_REPLAY, f"{what}: the answer has no id of the new `{kind.name}`")
+        return
+    caller = creation.spec.identity
+    removal = replace(request_to(session, delete, values), identity=caller)
+    removed = call_past_condition(session, delete, removal, caller)
+    if removed.ok:
+        answers = (creation.first, removed, session.call(creation.spec))
+        yield _check_deleted(session, rule, kind, answers=answers)
+    else:
+        yield not_exercised(_REPLAY, f"{what}: the service answered {removed} to {delete.name}")
+
+
+def _find_deleted(
+    session: HttpSession, rule: Idempotency, kind: ResourceKind
+) -> tuple[Observation, Observation] | None:
+    """Return a creation with a key and the deletion of what it made; None without one."""
+    create, delete = kind.operation("create"), kind.operation("delete")
+    creations: dict[str | None, Observation] = {}
+    for seen in session.knowledge.exchanges:
+        if not seen.ok or create is None or delete is None:
+            continue
+        exchange = seen.exchange
+        path = exchange.request.target.partition("?")[0]
+        if exchange.operation == create.name and carried_key(rule.key, exchange) is not None:
+            creations.setdefault(creation_path(kind, seen), seen)
+        elif exchange.operation == delete.name and path in creations:
+            return creations[path], seen
+    return None
+
+
+def _check_deleted(
+    session: HttpSession,
+    rule: Idempotency,
+    kind: ResourceKind,
+    *,
+    answers: tuple[Observation, Observation, Observation],
+) -> Outcome:
+    """Check that the replay of a creation whose resource was deleted is the stored answer, and that
+    nothing is created anew. ``answers``: to the creation, the deletion and the replay.
+    """
+    first, removed, again = answers
+    outcome = _tell_of_change(check_replay(session, rule, first, again), removed)
+    if outcome.kind != "passed":
+        return outcome
+    ids = [identifier_of(one, last_placeholder(kind), kind) for one in (first, again)]
+    if None in ids or ids[0] == ids[1]:
+        return outcome
+    message = f"{again.exchange.operation} with the same {rule.key} created another "
+    message += f"`{kind.name}`, after {removed.exchange.operation}"
+    return failed(_REPLAY, message, *answers, variant="deleted")
+
+
+def _kind_of(session: HttpSession, creation: KeyedCreation) -> ResourceKind | None:
+    """Return the kind of what a creation made, if it has items."""
+    name = creation.first.exchange.operation
+    kinds = ((kind, kind.operation("create")) for kind in session.kinds if kind.item is not None)
+    return next((kind for kind, one in kinds if one is not None and one.name == name), None)
+
+
+def _values_on_item(
+    kind: ResourceKind | None, creation: KeyedCreation, operation: ServiceOperation | None
+) -> dict[str, object] | None:
+    """Return the values for an operation on what a creation made; None if its id is unknown."""
+    create = kind.operation("create") if kind is not None else None
+    if kind is None or create is None or operation is None:
+        return None
+    identifier = identifier_of(creation.first, last_placeholder(kind), kind)
+    if identifier is None:
+        return None
+    names_item = len(create.placeholders) == len(operation.placeholders)
+    parents = creation.spec.values.values()
+    values = parents if names_item else [*parents, identifier]
+    return dict(zip(operation.placeholders, values, strict=False))
+
+
+def _tell_of_change(replayed: Outcome, changed: Observation | None) -> Outcome:
+    """Return the outcome of a replay with the change that came before it."""
     finding = replayed.finding
-    if finding is None or updated is None:
+    if finding is None or changed is None:
         return replayed
-    message = f"{finding.message}; {updated.exchange.operation} had changed it in between"
+    verb = "deleted" if changed.exchange.request.method == "DELETE" else "changed"
+    message = f"{finding.message}; {changed.exchange.operation} had {verb} it in between"
     return replace(replayed, finding=replace(finding, message=message))
 
 
