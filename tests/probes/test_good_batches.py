@@ -1,6 +1,9 @@
-"""Batches of good items where a surface has mixed outcomes: all of them are stored."""
+"""Batches where a surface has mixed outcomes: what they call done is stored, with the values of its
+item, and once.
+"""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +25,7 @@ surfaces:
 codes:
   absent: {summary: Not there, http: 404, retriable: false}
   malformed: {summary: Unreadable, http: 422, retriable: false}
+  taken: {summary: There is one, http: 409, retriable: false}
 """
 
 OK = {"responses": {"200": {"description": "done"}}}
@@ -49,11 +53,15 @@ DOCUMENT = {
 
 
 class Trips:
-    """Trips that are made alone and in batches. ``sin``: what the service does wrong."""
+    """Trips that are made alone and in batches. ``sin``: what the service does wrong. ``form``: how
+    results of a batch look: they have the trip, or its id alone, perhaps with the place of its
+    item, from 0 or 1, or in another order. ``unique``: whether a distance is taken once.
+    """
 
-    def __init__(self, sin: str) -> None:
-        self.sin = sin
+    def __init__(self, sin: str, form: str = "", *, unique: bool = False) -> None:
+        self.sin, self.form, self.unique = sin, form, unique
         self.kept: dict[str, dict[str, Any]] = {}
+        self.made = 0
 
     def __call__(self, request: Request) -> Response:
         """Answer one request."""
@@ -63,37 +71,68 @@ class Trips:
             return answer(404, {"code": "absent"}) if shown is None else answer(200, shown)
         body = json.loads(request.body)
         if not name:
-            return answer(201, self.add(body, "made"))
-        if any(not isinstance(trip.get("km"), int) for trip in body["trips"]):
-            return self.answer_mixed(body["trips"])
-        results = [self.add(one, f"batch-{at}") for at, one in enumerate(body["trips"])]
-        lost = {"all-but-one": results[1:], "last": results[-1:], "refused": results[-1:]}
+            refused = self.refusal(body, [])
+            return refused or answer(201, self.add(body, "made"))
+        results = [self.result(at, trip) for at, trip in enumerate(body["trips"])]
+        done = [one["body"]["id"] for one in results if one["status"] == 201]
+        bad = next((at for at, one in enumerate(results) if one["status"] != 201), len(results))
+        behind = [one["body"]["id"] for one in results[bad:] if one["status"] == 201]
+        whole = bad == len(results)
+        lost = {"all-but-one": done[1:], "last": done[-1:], "refused": done[-1:]} if whole else {}
+        lost |= {"stops": behind, "rolls-back": [] if whole else done}
         for one in lost.get(self.sin, ()):
-            del self.kept[one["id"]]
-        items: list[object] = [{"status": 201, "body": one} for one in results]
+            del self.kept[one]
         if self.sin == "refused":
-            items[-1] = {"status": 422, "body": {"code": "malformed"}}
-        return answer(207 if self.sin in ("refused", "always-207") else 200, {"items": items})
+            results[-1] = {"status": 422, "body": {"code": "malformed"}}
+        mixed = self.sin in ("refused", "always-207") or not whole
+        shown = [self.shape(at, one) for at, one in enumerate(results)]
+        return answer(
+            207 if mixed else 200, {"items": shown[::-1] if "back" in self.form else shown}
+        )
 
-    def answer_mixed(self, trips: list[dict[str, Any]]) -> Response:
-        """Answer a batch with a bad trip."""
-        items: list[object] = []
-        for trip in trips:
-            made = self.add(trip, "mixed")
-            if self.sin == "rolls-back" or not isinstance(trip.get("km"), int):
-                del self.kept[made["id"]]
-            is_done = isinstance(trip.get("km"), int) or self.sin == "makes-up"
-            body = made if is_done else {"code": "malformed"}
-            items.append({"status": 201 if is_done else 422, "body": body})
-        return answer(207, {"items": items})
+    def refusal(self, trip: dict[str, Any], batch: list[str]) -> Response | None:
+        """Why a trip is not made; None if it may be. ``batch``: the ids of its batch so far."""
+        if not isinstance(trip.get("km"), int) and self.sin != "makes-up":
+            return answer(422, {"code": "malformed"})
+        same = [one for one, kept in self.kept.items() if kept["km"] == trip["km"]]
+        allowed = {"repeats-in-batch": batch, "repeats": [*self.kept]}.get(self.sin, [])
+        taken = self.unique and any(one not in allowed for one in same)
+        code = "malformed" if self.sin == "other-code" else "taken"
+        return answer(422 if self.sin == "other-code" else 409, {"code": code}) if taken else None
+
+    def result(self, at: int, trip: dict[str, Any]) -> dict[str, Any]:
+        """Make one trip of a batch."""
+        own = [one for one in self.kept if one.startswith(f"batch-{self.made - at}-")] if at else []
+        refused = self.refusal(trip, own)
+        self.made += 1
+        if refused is not None:
+            return {"status": refused.status, "body": json.loads(refused.body)}
+        first = self.made - at - 1
+        made = self.add({"km": 1} if self.sin == "other-values" else trip, f"batch-{first}")
+        if not isinstance(trip.get("km"), int):
+            del self.kept[made["id"]]
+        return {"status": 201, "body": made}
+
+    def shape(self, at: int, result: dict[str, Any]) -> dict[str, Any]:
+        """A result in the form of the service."""
+        if not self.form or result["status"] != 201:
+            return (
+                {"index": at + ("1" in self.form), **result} if self.form[:5] == "index" else result
+            )
+        short = {"status": 201, "id": result["body"]["id"]}
+        return {"index": at + ("1" in self.form), **short} if self.form[:5] == "index" else short
 
     def add(self, body: dict[str, Any], name: str) -> dict[str, Any]:
         """Make a trip."""
-        number = f"{name}-{len(self.kept)}"
+        number = f"{name}-{len(self.kept)}-{self.made}"
         self.kept[number] = {**body, "id": number}
         return self.kept[number]
 
 
+FORMS = ("", "index", "index from 1", "id", "id, back to front")
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("text", ["4", "${unique:int}"])
 @pytest.mark.parametrize(
     ("sin", "kind"),
@@ -102,32 +141,67 @@ class Trips:
         ("always-207", "passed"),
         ("last", "failed"),
         ("all-but-one", "failed"),
+        ("other-values", "failed"),
         ("refused", "not_exercised"),
     ],
 )
-def test_a_batch_of_good_items_stores_all(sin: str, kind: str, text: str) -> None:
-    """Items that are lost are found: by values of their own, and equal items by the ids in the
-    answer. An item that the answer refuses is not lost.
+def test_a_batch_of_good_items_stores_all(sin: str, kind: str, text: str, form: str) -> None:
+    """Items that are lost are found, by the ids of their results, and so are values that are not
+    those of the item, whichever form the results have. An item that the answer refuses is not lost.
     """
-    found = conclusions(sin, 4 if text == "4" else text)
-    assert found == [kind]
+    first, *others = conclusions(Trips(sin, form), 4 if text == "4" else text)
+    assert first == kind
+    assert "failed" not in others or sin == "other-values"
 
 
-@pytest.mark.parametrize("sin", ["makes-up", "rolls-back"])
-def test_what_a_mixed_batch_lists_as_done_exists(sin: str) -> None:
-    """A bad item with an id that was made up is found, and a good one that is not kept."""
-    assert conclusions(sin, "${unique:int}") == ["passed", "failed"]
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("sin", ["makes-up", "rolls-back", "stops"])
+def test_what_a_mixed_batch_lists_as_done_exists(sin: str, form: str) -> None:
+    """A bad item with an id that was made up is found, and a good one that is not kept: all of
+    them, or those behind the first bad one.
+    """
+    found = conclusions(Trips(sin, form), "${unique:int}")
+    assert (found[0], found[-1]) == ("passed", "failed")
 
 
-def conclusions(sin: str, km: object) -> list[str]:
-    """The conclusions of the probe of whole batches about a service with a sin."""
-    batch = ConfiguredCall("POST", "/trips/batch", body={"trips": [{"km": km}]})
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("sin", "kinds"),
+    [
+        ("", ["passed", "passed"]),
+        ("repeats-in-batch", ["passed", "failed"]),
+        ("repeats", ["failed", "failed"]),
+        ("other-code", ["failed", "passed"]),
+    ],
+)
+def test_a_batch_stores_unique_values_once(sin: str, kinds: list[str], form: str) -> None:
+    """An item with the values of a resource that exists is refused, with the declared code, and so
+    is the second one of two alike.
+    """
+    service = Trips(sin, form, unique=True)
+    assert conclusions(service, "${unique:int}", "duplicates/refused") == kinds
+
+
+def test_unique_values_that_cannot_be_sent_are_left_out() -> None:
+    """A batch whose items lack the unique member is named."""
+    service = Trips("", unique=True)
+    found = conclusions(service, "${unique:int}", "duplicates/refused", member="miles")
+    assert found == ["not_exercised"]
+
+
+def conclusions(
+    service: Trips, km: object, clause: str = "batch/complete", *, member: str = "km"
+) -> list[str]:
+    """The conclusions of the probe of whole batches about a service."""
+    batch = ConfiguredCall("POST", "/trips/batch", body={"trips": [{member: km}]})
     create = ConfiguredCall("POST", "/trips", body={"km": km})
     trip = ResourceConfig("trip", create=create, id="/id", batch=batch)
+    if service.unique:
+        trip = replace(trip, unique=("km",), unique_code="taken")
     config = ServiceConfig(limits=Limits(writes=True, requests=100), resources={"trip": trip})
-    session = http_session(Trips(sin), TAXONOMY, config, DOCUMENT)
+    session = http_session(service, TAXONOMY, config, DOCUMENT)
     session.turn = session.kinds
     session.record_results(resources.fixtures(session))
     session.record_results(whole_batches(session))
     outcomes = session.observations.outcomes
-    return [one.kind for one in outcomes if one.clause == "batch/complete"]
+    return [one.kind for one in outcomes if one.clause == clause]

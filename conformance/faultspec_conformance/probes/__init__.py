@@ -180,7 +180,7 @@ PROBES: tuple[Probe[HttpSession], ...] = (
             batch_items.COMPLETE,
         ),
     ),
-    Probe("whole-batches", whole_batches.whole_batches, (batch_items.COMPLETE, "writes/refused")),
+    Probe("whole-batches", whole_batches.whole_batches, whole_batches.CLAUSES),
     Probe("pages", pages.paged_lists, pages.CLAUSES),
     Probe("filters", filters.filtered_lists, filters.CLAUSES),
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),

@@ -16,7 +16,7 @@ from faultspec.language.values import shorten
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
-from faultspec_conformance.probes.choices import other_choices
+from faultspec_conformance.probes.choices import choice_members, other_choices
 from faultspec_conformance.probes.effects import (
     GONE,
     confirmed_members,
@@ -355,8 +355,7 @@ class _Lifetime:
         return {name: shown[name] for name in names if is_equal_value(shown[name], id)}
 
     def _choices(self, operation: ServiceOperation) -> set[str]:
-        """Return the members whose values are choices, such as a state that goes on by itself."""
-        return {name for name, node in self._member_nodes(operation).items() if "enum" in node}
+        return choice_members(self.session, operation)
 
     def _member_nodes(self, operation: ServiceOperation) -> dict[str, Json]:
         """Return the schemas of the documented members of a body."""

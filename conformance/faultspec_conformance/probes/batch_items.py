@@ -127,10 +127,9 @@ def _check_outcomes(
         return not_exercised(_NAMED, f"the answer to {what} has another number of outcomes")
     if any(item.status is None and item.succeeded is None for item in outcomes):
         return not_exercised(_NAMED, f"the answer to {what} has outcomes without a status")
+    stated = ((item, stated_place(item.value)) for item in outcomes)
     failing = frozenset(
-        _index(item.value, place) if isinstance(item.value, dict) else place
-        for place, item in enumerate(outcomes)
-        if item.failed
+        at if place is None else place for at, (item, place) in enumerate(stated) if item.failed
     )
     if failing == sent.bad or failing == {place + 1 for place in sent.bad}:
         return passed(_NAMED)
@@ -155,12 +154,12 @@ def _letters(key: object) -> str:
     return re.sub(r"[^a-z]", "", str(key).lower())
 
 
-def _index(entry: dict[str, object], default: int) -> int:
-    """Return the place that an outcome states, else the default."""
-    for key, value in entry.items():
+def stated_place(outcome: object) -> int | None:
+    """Return the place of its item that an outcome states, or None."""
+    for key, value in outcome.items() if isinstance(outcome, dict) else ():
         if _letters(key) in ("index", "itemindex", "position") and isinstance(value, int):
             return value
-    return default
+    return None
 
 
 def _place(entry: object, sent: SentBatch) -> int | None:

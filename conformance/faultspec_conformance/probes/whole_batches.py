@@ -1,12 +1,10 @@
 """Batches of an API without mixed outcomes: a batch with a bad item stores nothing, or its answer
-has a result of every item.
+has a result of every item. Batches of all APIs: what they call done is stored as it was sent.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from faultspec.judge.batch import BatchItem, items_of
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ConfiguredCall, Identity
 from faultspec_conformance.probes.batch import (
@@ -19,7 +17,16 @@ from faultspec_conformance.probes.batch import (
     spoil_item,
     with_items,
 )
-from faultspec_conformance.probes.batch_items import COMPLETE
+from faultspec_conformance.probes.batch_items import COMPLETE, SentBatch
+from faultspec_conformance.probes.batch_results import (
+    BatchReader,
+    accepts_all,
+    batch_reader,
+    kind_of_batch,
+    own_texts,
+    reports_failure,
+)
+from faultspec_conformance.probes.batch_uniqueness import REPEATED, repeated_values
 from faultspec_conformance.probes.effects import GONE
 from faultspec_conformance.probes.whole_lists import configured_query, read_pages
 from faultspec_conformance.results.model import Outcome
@@ -34,11 +41,12 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import ProbeResult, attempt
-from faultspec_conformance.session.parameters import id_of_item
 from faultspec_conformance.session.requests import RequestSpec
-from faultspec_conformance.session.resources import ResourceKind, last_placeholder
 
 _REFUSED = "writes/refused"
+
+#: The clauses about batches of resources.
+CLAUSES = (COMPLETE, _REFUSED, REPEATED)
 
 #: Items of the longest batch that is sent.
 _MANY = 20
@@ -46,15 +54,9 @@ _MANY = 20
 #: Seconds before a list is read again where the file declares no `settle`.
 _TICK = 1.1
 
-#: Items of the answer to a batch that are read.
-_READ = 2
-
-#: Words of members that report what was not accepted.
-_REPORTS = ("error", "fail", "reject", "skip", "invalid", "ignored", "problem")
-
-#: Members of a result that have its status, and the statuses of errors.
-_STATUS = re.compile(r".*(status|code)", re.IGNORECASE)
-_ERROR_STATUS = re.compile(r"[45]\d\d")
+#: Items of a batch with bad ones, of which the second and the last are bad: a service that stops at
+#: the first one loses those in between. Items of one whose second item alone is bad.
+_MIXED, _FEW = 5, 3
 
 
 def whole_batches(session: HttpSession) -> Iterator[ProbeResult]:
@@ -67,6 +69,7 @@ def whole_batches(session: HttpSession) -> Iterator[ProbeResult]:
             found = True
             check = _check_mixed_batch if is_mixed else _check_batch
             yield from attempt(check(session, operation, call, owner), COMPLETE)
+            yield from attempt(repeated_values(session, operation, call, owner), REPEATED)
     if not found and not is_mixed:
         yield not_exercised(COMPLETE, "no resource has a `batch`")
 
@@ -81,22 +84,26 @@ def _check_batch(
     def new_items(count: int) -> list[object]:
         return [first_item(new_body(session, operation, call)) for _ in range(count)]
 
-    first, second, kept, spoilt = new_items(4)
+    count = min(_FEW, most_items(session, operation))
+    sound, mixture = new_items(count), new_items(count)
+    first, kept = sound[0], mixture[0]
     if first is None:
         yield not_exercised(COMPLETE, f"the body of {operation.name} has no list of items")
         return
-    good = session.call(request([first, second]))
+    good = session.call(request(sound))
     if not good.ok:
         reason = f"the service answered {good} to {operation.name} with good items"
         yield not_exercised(COMPLETE, reason)
         return
     before = _read_list(session, operation, owner)
-    mixed = session.call(request([kept, spoil_item(spoilt)]))
+    mixture[1] = spoil_item(mixture[1])
+    sent = SentBatch(tuple(mixture), frozenset((1,)))
+    mixed = session.call(request(mixture))
     if is_reported(mixed):
         yield passed(COMPLETE)
     elif mixed.ok:
-        yield _check_results(operation, good, mixed)
-    yield from _find_lost_results(session, operation, mixed, owner)
+        yield _check_results(operation, good, mixed, count=count)
+    yield from _check_done(session, operation, mixed, sent=sent, owner=owner)
     if before and not mixed.ok and mixed.status < 500:
         after = _read_list(session, operation, owner)
         if after:
@@ -115,12 +122,45 @@ def _check_mixed_batch(
     one lists as done.
     """
     yield from _check_good_items(session, operation, call, owner)
-    kept, spoilt = (first_item(new_body(session, operation, call)) for _ in range(2))
-    if kept is None:
+    sent = _mixed_items(session, operation, call)
+    if sent is None:
         return
-    body = with_items(new_body(session, operation, call), [kept, spoil_item(spoilt)])
+    body = with_items(new_body(session, operation, call), [*sent.items])
     spec = replace(request_to(session, operation, {}), identity=owner, body=body)
-    yield from _find_lost_results(session, operation, session.call(spec), owner)
+    mixed = session.call(spec)
+    yield from _check_done(session, operation, mixed, sent=sent, owner=owner)
+
+
+def _mixed_items(
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall
+) -> SentBatch | None:
+    """Return the items of a batch with good and bad ones; None if there are none."""
+    good = [first_item(new_body(session, operation, call)) for _ in range(_MIXED)]
+    if None in good:
+        return None
+    count = min(_MIXED, most_items(session, operation))
+    if good[0] == good[2]:  # equal items may be refused as duplicates
+        count = 2
+    bad = frozenset((1, count - 1))
+    items = (spoil_item(item) if at in bad else item for at, item in enumerate(good[:count]))
+    return SentBatch(tuple(items), bad)
+
+
+def _check_done(
+    session: HttpSession,
+    operation: ServiceOperation,
+    mixed: Observation,
+    *,
+    sent: SentBatch,
+    owner: Identity,
+) -> Iterator[Outcome]:
+    """Check that what the answer to a batch with a bad item lists as done is stored."""
+    reader = batch_reader(session, operation, owner)
+    if isinstance(reader, str):
+        if mixed.ok:
+            yield not_exercised(COMPLETE, reader)
+    elif mixed.ok and mixed.status != 202 and reader.results(mixed, len(sent.items)):
+        yield reader.check(mixed, sent, sent.describe(mixed))
 
 
 def _check_good_items(
@@ -134,7 +174,8 @@ def _check_good_items(
         return
     body = with_items(new_body(session, operation, call), items)
     spec = replace(request_to(session, operation, {}), identity=owner, body=body)
-    yield _check_many(session, operation, session.call(spec), items=items, owner=owner)
+    answer = session.call(spec)
+    yield from _check_many(session, operation, answer, items=items, owner=owner)
 
 
 def _check_many(
@@ -144,19 +185,46 @@ def _check_many(
     *,
     items: list[object],
     owner: Identity,
-) -> Outcome:
-    """Check that the list shows every item of a batch of good items that succeeded."""
+) -> Iterator[Outcome]:
+    """Check that every item of a batch of good items that succeeded is stored: that reads by the
+    ids of the results show those, and the list all of them.
+    """
     what = f"{operation.name} with {len(items)} good items"
-    if not answer.ok or answer.status == 202 or not _accepts_all(session, answer):
-        return not_exercised(COMPLETE, f"the service answered {answer} to {what}")
-    own = [_own_texts(item, items) for item in items]
-    if not all(own):
-        return _check_results_stored(session, operation, answer, owner=owner, what=what)
+    if not answer.ok or answer.status == 202 or not accepts_all(session, answer):
+        yield not_exercised(COMPLETE, f"the service answered {answer} to {what}")
+        return
+    reader = batch_reader(session, operation, owner)
+    if isinstance(reader, str):
+        stored: Outcome = not_exercised(COMPLETE, reader)
+    else:
+        stored = reader.check(answer, SentBatch(tuple(items), frozenset()), what)
+    yield stored
+    own = [own_texts(item, items) for item in items]
+    if stored.kind == "failed":
+        return
+    if all(own):
+        yield _check_listed(session, operation, answer, own=own, owner=owner)
+
+
+def _check_listed(
+    session: HttpSession,
+    operation: ServiceOperation,
+    answer: Observation,
+    *,
+    own: list[set[str]],
+    owner: Identity,
+) -> Outcome:
+    """Check that the list shows the items of a batch that succeeded. ``own``: what each of them
+    alone has.
+    """
+    what = f"{operation.name} with {len(own)} good items"
+    pages: list[Observation] = []
+    lost = own
     for is_first in (True, False):
         pages = _read_list(session, operation, owner)
         shown = {text for page in pages for text in _texts(page)}
         lost = [texts for texts in own if not texts & shown]
-        if len(lost) == len(items):
+        if len(lost) == len(own):
             return not_exercised(COMPLETE, f"no list shows the items of {what}")
         if not lost:
             return passed(COMPLETE)
@@ -164,8 +232,8 @@ def _check_many(
             session.wait(max(_TICK, session.config.limits.settle), after=answer)
     evidence = [answer, *pages[-1:]]
     results = list_items(answer.json)
-    if len(results) >= len(items):  # a list may leave out the end of many items
-        read = _read_result(session, operation, owner, results=results, lost=lost)
+    if len(results) >= len(own):  # a list may leave out the end of many items
+        read = _read_lost(session, operation, answer, own=own, lost=lost, owner=owner)
         if read is None or read.status not in GONE:
             return not_exercised(COMPLETE, f"a list does not show all items of {what}")
         evidence = [answer, read]
@@ -175,164 +243,48 @@ def _check_many(
     return failed(COMPLETE, message, *evidence, variant="lost")
 
 
-def _check_results_stored(
+def _read_lost(
     session: HttpSession,
     operation: ServiceOperation,
     answer: Observation,
     *,
-    owner: Identity,
-    what: str,
-) -> Outcome:
-    """Check that the items exist whose ids the answer to a batch lists: the last and the first
-    few, since lists tell equal items only by these ids.
-    """
-    kind = _kind_of(session, operation)
-    read = kind.operation("read") if kind is not None else None
-    ids = [_id_of_result(kind, result) for result in list_items(answer.json)] if kind else []
-    known = [one for one in ids if one is not None]
-    if read is None or len(read.placeholders) != 1 or not known:
-        return not_exercised(COMPLETE, f"nothing tells the items of {what} apart")
-    for identifier in dict.fromkeys((known[-1], *known[:_READ])):
-        found = _read_settled(session, read, owner, identifier)
-        if found.status in GONE:
-            message = f"{what} succeeded ({answer}), but an item of its answer is not stored"
-            return failed(COMPLETE, message, answer, found, variant="lost")
-        if not found.ok:
-            return not_exercised(COMPLETE, f"the service answered {found} to {read.name}")
-    return passed(COMPLETE)
-
-
-def _read_settled(
-    session: HttpSession, read: ServiceOperation, owner: Identity, identifier: object
-) -> Observation:
-    """Read an item by its id; once more after a while, if it is not there."""
-    values = dict.fromkeys(read.placeholders, identifier)
-    spec = RequestSpec("GET", read.template, identity=owner, values=values)
-    found = session.call(spec)
-    if found.status not in GONE:
-        return found
-    session.wait(max(_TICK, session.config.limits.settle), after=found)
-    return session.call(spec)
-
-
-def _find_lost_results(
-    session: HttpSession, operation: ServiceOperation, mixed: Observation, owner: Identity
-) -> Iterator[Outcome]:
-    """Yield the failure that the answer to a batch with a bad item lists an item as done, with its
-    id, and there is none.
-    """
-    kind = _kind_of(session, operation)
-    read = kind.operation("read") if kind is not None else None
-    if kind is None or read is None or len(read.placeholders) != 1 or mixed.status == 202:
-        return
-    for result in _succeeded_results(session, mixed)[:_READ] if mixed.ok else ():
-        identifier = _id_of_result(kind, result)
-        if identifier is None:
-            continue
-        found = _read_settled(session, read, owner, identifier)
-        if found.status in GONE:
-            message = f"{operation.name} with a good and a bad item lists an item as done "
-            message += f"({mixed}), and it is not stored"
-            yield failed(COMPLETE, message, mixed, found, variant="lost")
-            return
-
-
-def _declared_results(session: HttpSession, answer: Observation) -> list[BatchItem]:
-    """Return the results of a batch where a surface says they are; none if no surface does."""
-    for surface in session.taxonomy.surfaces.values():
-        items = items_of(surface.batch, answer.json) if surface.batch is not None else None
-        if items:
-            return items
-    return []
-
-
-def _succeeded_results(session: HttpSession, answer: Observation) -> list[object]:
-    """Return the results of a batch that report no failure."""
-    declared = _declared_results(session, answer)
-    if declared:
-        return [item.value for item in declared if not item.failed]
-    return [
-        result
-        for result in list_items(answer.json)
-        if not _reports_failure(result) and not _has_error_status(result)
-    ]
-
-
-def _has_error_status(result: object) -> bool:
-    """Whether a member of a result is a status of an error, such as 422."""
-    return any(
-        isinstance(value, int | str) and _ERROR_STATUS.fullmatch(str(value)) is not None
-        for pointer, value in leaves(result)
-        if _STATUS.fullmatch(pointer.rpartition("/")[2])
-    )
-
-
-def _id_of_result(kind: ResourceKind, result: object) -> object:
-    """Return the id in a result of a batch, or in an object inside it; None without one."""
-    parts = [result, *(result.values() if isinstance(result, dict) else ())]
-    found = (id_of_item(part, last_placeholder(kind)) for part in parts if isinstance(part, dict))
-    return next((one for one in found if one is not None), None)
-
-
-def _accepts_all(session: HttpSession, answer: Observation) -> bool:
-    """Whether the answer to a batch has no failure of an item."""
-    declared = _declared_results(session, answer)
-    if declared:
-        return not any(item.failed for item in declared)
-    return answer.status != 207 and not _reports_failure(answer.json)
-
-
-def _read_result(
-    session: HttpSession,
-    operation: ServiceOperation,
-    owner: Identity,
-    *,
-    results: list[object],
+    own: list[set[str]],
     lost: list[set[str]],
+    owner: Identity,
 ) -> Observation | None:
-    """Read the item of a result that no list shows; None if that is not known."""
-    kind = _kind_of(session, operation)
-    read = kind.operation("read") if kind is not None else None
-    for result in results if kind is not None and read is not None else ():
-        texts = {str(value) for _, value in leaves(result)}
-        identifier = _id_of_result(kind, result) if kind is not None else None
-        if read is not None and identifier is not None and any(one & texts for one in lost):
-            values = dict.fromkeys(read.placeholders, identifier)
-            if len(values) == 1:
-                spec = RequestSpec("GET", read.template, identity=owner, values=values)
-                return session.call(spec)
+    """Read an item that no list shows, by the id of its result: that with its values, or in its
+    place; None if that is not known.
+    """
+    reader = batch_reader(session, operation, owner)
+    for result in reader.results(answer, len(own)) if isinstance(reader, BatchReader) else ():
+        texts = {str(value) for _, value in leaves(result.value)}
+        is_lost = any(one & texts for one in lost)
+        in_place = result.place is not None and own[result.place] in lost
+        if result.id is not None and (is_lost or in_place) and isinstance(reader, BatchReader):
+            return reader.get(result.id)
     return None
 
 
-def _own_texts(item: object, items: list[object]) -> set[str]:
-    """Return the values of an item that no other item has."""
-    others = {str(value) for other in items if other is not item for _, value in leaves(other)}
-    return {str(value) for _, value in leaves(item)} - others
-
-
-def _check_results(operation: ServiceOperation, good: Observation, mixed: Observation) -> Outcome:
+def _check_results(
+    operation: ServiceOperation, good: Observation, mixed: Observation, *, count: int
+) -> Outcome:
     """Check that the success of a batch with a bad item reports the failure of this item.
 
-    ``good``: the answer to a batch of as many good items.
+    ``good``: the answer to a batch of as many good items. ``count``: how many.
     """
     expected, shown = len(list_items(good.json)), len(list_items(mixed.json))
-    what = f"{operation.name} with a good and a bad item"
-    if expected != 2:
-        return not_exercised(COMPLETE, f"the answer ({good}) to a batch of 2 lists no results")
-    if _reports_failure(mixed.json):
+    what = f"{operation.name} with good items and a bad one"
+    if expected != count:
+        reason = f"the answer ({good}) to a batch of {count} lists no results"
+        return not_exercised(COMPLETE, reason)
+    if reports_failure(mixed.json):
         return passed(COMPLETE)
     if shown >= expected or mixed.status == 202:
         return not_exercised(COMPLETE, f"{operation.name} accepted the item that was made bad")
-    message = f"the service answered {mixed} to {what}, with {shown} of 2 results and no error"
-    return failed(COMPLETE, message, good, mixed)
-
-
-def _reports_failure(body: object) -> bool:
-    """Whether a member of a body reports items that were not accepted."""
-    return any(
-        any(word in pointer.casefold() for word in _REPORTS) and value not in (None, 0, [], {}, "")
-        for pointer, value in leaves(body)
+    message = (
+        f"the service answered {mixed} to {what}, with {shown} of {count} results and no error"
     )
+    return failed(COMPLETE, message, good, mixed)
 
 
 def _check_nothing_stored(
@@ -375,23 +327,10 @@ def _read_list(
     session: HttpSession, operation: ServiceOperation, owner: Identity
 ) -> list[Observation]:
     """Read the pages of the list of the kind whose batch the operation is; none without a list."""
-    kind = _kind_of(session, operation)
+    kind = kind_of_batch(session, operation)
     listing = kind.operation("list") if kind is not None else None
     if kind is None or listing is None or listing.placeholders:
         return []
     query = configured_query(session, listing)
     spec = RequestSpec("GET", listing.template, identity=owner, query=query)
     return read_pages(session, listing, kind.config.pages, spec)
-
-
-def _kind_of(session: HttpSession, operation: ServiceOperation) -> ResourceKind | None:
-    """Return the kind of resource whose batch the operation is."""
-    calls = ((kind, kind.config.batch) for kind in session.kinds)
-    return next(
-        (
-            kind
-            for kind, call in calls
-            if call is not None and session.operation(call.method, call.path).name == operation.name
-        ),
-        None,
-    )

@@ -50,9 +50,10 @@ CLAUSES = (
     ),
     Clause(
         address="batch/complete",
-        title="A batch does not succeed as if it had stored an item that it has dropped",
+        title="A batch does not succeed as if it had stored an item that it has dropped or altered",
         why="The caller takes an item for stored that the service has dropped.",
-        occasion="A batch with a good and a bad item, or of many good items.",
+        occasion="A batch with a good and a bad item, or of many good items; and reads of the list "
+        "and of what the results name by ids.",
         reads=("sequence", "status", "body"),
         transports=HTTP,
     ),

@@ -1,0 +1,144 @@
+"""Unique values in batches: an item with those of a resource that exists, and two items with the
+same ones. What is refused alone is not stored by a batch.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.config import ConfiguredCall, Identity
+from faultspec_conformance.probes.batch import first_item, new_body, with_items
+from faultspec_conformance.probes.batch_results import (
+    BatchReader,
+    batch_reader,
+    failed_results,
+    kind_of_batch,
+)
+from faultspec_conformance.probes.effects import find_representation, is_equal_value
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.fixtures import make, request_to
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    leaves,
+    not_exercised,
+    passed,
+)
+from faultspec_conformance.session.resources import ResourceKind
+
+REPEATED = "duplicates/refused"
+"""The clause."""
+
+#: Statuses of refusals for another reason than the items.
+_EARLY = (401, 403, 404, 405, 413, 415, 429)
+
+
+def repeated_values(
+    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall, owner: Identity
+) -> Iterator[Outcome]:
+    """Send unique values of a resource in a batch, and new ones twice."""
+    kind = kind_of_batch(session, operation)
+    if kind is None or not kind.config.unique:
+        return
+    reader = batch_reader(session, operation, owner)
+    items = [first_item(new_body(session, operation, call)) for _ in range(4)]
+    good = [item for item in items if isinstance(item, dict) and _unique_values(kind, item)]
+    if isinstance(reader, str) or len(good) < len(items):
+        reason = reader if isinstance(reader, str) else "its items lack a unique member"
+        yield not_exercised(REPEATED, f"unique values are not sent by {operation.name}: {reason}")
+        return
+
+    def send(batch: list[object]) -> Observation:
+        body = with_items(new_body(session, operation, call), batch)
+        return session.call(replace(request_to(session, operation, {}), identity=owner, body=body))
+
+    made = make(session, kind, owner=owner)
+    if isinstance(made, str) or not isinstance(made.body, dict):
+        yield not_exercised(REPEATED, f"no `{kind.name}` could be made: {made}")
+    else:
+        existing = _unique_values(kind, made.body)
+        answer = send([good[0], {**good[1], **existing}])
+        what = f"{operation.name} with an item that has the {_names(kind)} of a `{kind.name}`"
+        yield _check_code(session, kind, answer, what) or _check_stored(
+            reader, answer, existing, what=what, known=made.id
+        )
+    values = _unique_values(kind, good[2])
+    answer = send([good[2], {**good[3], **values}])
+    what = f"{operation.name} with two items that have the same {_names(kind)}"
+    yield _check_stored(reader, answer, values, what=what)
+
+
+def _names(kind: ResourceKind) -> str:
+    return ", ".join(kind.config.unique)
+
+
+def _unique_values(kind: ResourceKind, body: Mapping[str, object]) -> dict[str, object]:
+    """Return the unique members of a body; empty if it lacks one."""
+    found = {name: body[name] for name in kind.config.unique if body.get(name) is not None}
+    return found if len(found) == len(kind.config.unique) else {}
+
+
+def _check_stored(
+    reader: BatchReader,
+    answer: Observation,
+    values: Mapping[str, object],
+    *,
+    what: str,
+    known: object = None,
+) -> Outcome:
+    """Check that one resource has the values after a batch with two of them.
+
+    ``known``: the id of the one that had them before.
+    """
+    if answer.status in _EARLY or answer.status >= 500 or answer.status == 202:
+        return not_exercised(REPEATED, f"the service answered {answer} to {what}")
+    if not answer.ok:
+        return passed(REPEATED)
+    results = reader.results(answer, 2)
+    ids = (
+        [known, *(one.id for one in results)] if known is not None else [one.id for one in results]
+    )
+    found = {str(one): one for one in ids if one is not None}
+    reads = [reader.get_settled(one) for one in found.values()]
+    having = [read for read in reads if read.ok and _shows(read, values)]
+    if len(having) > 1:
+        message = f"the service accepted {what} ({answer}), and {len(having)} of "
+        message += f"`{reader.kind.name}` have it; expected a refusal"
+        return failed(REPEATED, message, answer, *having, variant="batch")
+    if failed_results(reader.session, answer):
+        return passed(REPEATED)
+    if any(one.id is None for one in results) or not results:
+        return not_exercised(REPEATED, f"the answer ({answer}) to {what} lists no ids")
+    reason = f"the service answered {answer} to {what}, and reads do not show two that have it"
+    return not_exercised(REPEATED, reason)
+
+
+def _shows(read: Observation, values: Mapping[str, object]) -> bool:
+    shown = find_representation(read, values)
+    return all(name in shown and is_equal_value(shown[name], values[name]) for name in values)
+
+
+def _check_code(
+    session: HttpSession, kind: ResourceKind, answer: Observation, what: str
+) -> Outcome | None:
+    """Return the failure that the result of an item whose values exist already has another code
+    than the declared one; None if it has that code, or none that is known.
+    """
+    declared, refused = kind.config.unique_code, failed_results(session, answer)
+    if declared is None or not answer.ok or not refused:
+        return None
+    texts = {part for one in refused for part in _last_parts(one)}
+    codes = (code for code in session.taxonomy.shared_live_codes() if str(code.wire) in texts)
+    shown = {code.name for code in codes}
+    if not shown or declared in shown:
+        return None
+    message = f"the service answered {what} with `{min(shown)}`; expected {declared}"
+    return failed(REPEATED, message, answer, variant="code")
+
+
+def _last_parts(result: object) -> Iterator[str]:
+    """Yield the texts and numbers in a result, of a URI its last part."""
+    for _, value in leaves(result):
+        yield str(value)
+        yield str(value).rstrip("/").replace(":", "/").replace("#", "/").rpartition("/")[2]
