@@ -454,6 +454,35 @@ asyncio.run(ask())
     assert printed == "200"
 
 
+def test_a_handler_of_aiohttp_that_returns_no_response_has_a_bug(packages: Path) -> None:
+    """aiohttp finds that out behind the boundary, and would answer it in plain text."""
+    printed = run_python(
+        """
+import asyncio, logging
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from shop_errors.frameworks.aiohttp import install
+logging.disable(logging.CRITICAL)
+async def forget(request):
+    pass
+async def write(request):
+    return "hello"
+async def ask():
+    app = web.Application()
+    app.router.add_get("/none", forget)
+    app.router.add_get("/text", write)
+    install(app)
+    async with TestClient(TestServer(app)) as client:
+        for path in ("/none", "/text"):
+            answer = await client.get(path)
+            print(answer.status, (await answer.json())["code"])
+asyncio.run(ask())
+""",
+        packages,
+    )
+    assert printed.split() == ["500", "internal_error"] * 2
+
+
 #: A fallback that asks for a detail.
 ASKING = """
 faultspec: 1

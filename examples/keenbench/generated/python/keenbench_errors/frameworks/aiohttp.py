@@ -58,6 +58,8 @@ def install(app: web.Application, **options: Unpack[BoundaryOptions]) -> None:
         response: web.StreamResponse
         try:
             response = await handler(request)
+            if not isinstance(response, web.StreamResponse):
+                raise TypeError(f"the handler returned {type(response).__name__}")
         except web.HTTPException as failure:
             if exchange.begun or not exchange.is_held(failure.status):
                 raise
