@@ -574,18 +574,24 @@ def _replay_deleted(
 def _find_deleted(
     session: HttpSession, rule: Idempotency, kind: ResourceKind
 ) -> tuple[Observation, Observation] | None:
-    """Return a creation with a key and the deletion of what it made; None without one."""
-    create, delete = kind.operation("create"), kind.operation("delete")
-    creations: dict[str | None, Observation] = {}
-    for seen in session.knowledge.exchanges:
-        if not seen.ok or create is None or delete is None:
+    """Return a creation with a key and the deletion of what it made; None without one.
+
+    What lay below a deleted item is left out: a service may look for that item first.
+    """
+    create, seen = kind.operation("create"), session.knowledge.exchanges
+    removals = {
+        one.exchange.request.target.partition("?")[0]: one
+        for one in seen
+        if one.ok and one.exchange.request.method == "DELETE"
+    }
+    for made in seen if create is not None else ():
+        exchange = made.exchange
+        if not made.ok or create is None or exchange.operation != create.name:
             continue
-        exchange = seen.exchange
-        path = exchange.request.target.partition("?")[0]
-        if exchange.operation == create.name and carried_key(rule.key, exchange) is not None:
-            creations.setdefault(creation_path(kind, seen), seen)
-        elif exchange.operation == delete.name and path in creations:
-            return creations[path], seen
+        path = creation_path(kind, made) or ""
+        is_below = any(path.startswith(f"{above}/") for above in removals)
+        if path in removals and not is_below and carried_key(rule.key, exchange) is not None:
+            return made, removals[path]
     return None
 
 
