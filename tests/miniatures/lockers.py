@@ -23,6 +23,8 @@ SINS: Mapping[str, str] = {
     "refusal-remembered": "a refusal is remembered under its key, though its reason is gone",
     "old-etag-closes": "a locker is closed whatever ETag the request names",
     "old-etag-refused-and-closed": "an old ETag is refused, and the locker is closed",
+    "taken-batch-keeps-its-first-items": "a batch with a taken label is refused, and lockers stay",
+    "batch-repeats-labels": "a batch makes lockers with labels that are taken",
     "batch-replayed-as-new": "a batch that is sent again under its key makes other lockers",
     "other-owner-forbidden": "another owner of the house gets 403 for a locker that exists",
     "other-owner-deletes": "another owner of the house can delete a locker that they cannot read",
@@ -173,14 +175,24 @@ class Lockers:
         items = parsed(call.body).get("items")
         if not isinstance(items, list) or not items or not all(map(is_new, items)):
             raise Refused(400, "invalid_request")
+        labels = [item["label"] for item in items]
+        own = {one["label"] for one in self.lockers.values() if one["owner"] == call.who}
+        if (own & {*labels} or len({*labels}) < len(labels)) and not self.looks_late:
+            raise Refused(409, "taken")
         return Reply(201, {"items": [self.made(call, item) for item in items]})
+
+    @property
+    def looks_late(self) -> bool:
+        """Whether labels of a batch are looked up one by one, or not at all."""
+        return bool(self.sins & {"taken-batch-keeps-its-first-items", "batch-repeats-labels"})
 
     def made(self, call: Call, body: Mapping[str, object]) -> dict[str, str]:
         """A new locker."""
         if not is_new(body):
             raise Refused(400, "invalid_request")
         own = (one for one in self.lockers.values() if one["owner"] == call.who)
-        if any(one["label"] == body["label"] for one in own):
+        is_taken = any(one["label"] == body["label"] for one in own)
+        if is_taken and not ("batch-repeats-labels" in self.sins and "items" in parsed(call.body)):
             raise Refused(409, "taken")
         locker = {
             "id": f"locker-{next(self.numbers):08}",

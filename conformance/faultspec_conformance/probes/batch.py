@@ -39,6 +39,9 @@ from faultspec_conformance.session.requests import RequestSpec
 #: Items of a batch: of the second and the last, which are bad, numbers from 0 and from 1 differ.
 _ITEMS = 5
 
+#: Items of the longest batch that is sent, and of one whose items no configuration has.
+MOST, _PAIR = 20, 2
+
 _BAD_ITEMS, _MIXED, _NAMED = "batch/bad-items", "batch/mixed-only", "batch/named-items"
 
 #: Constraints of values of the right type, and how many items that break one are tried.
@@ -102,7 +105,10 @@ def _batch(
         send=lambda batch: request(with_items(first, batch)),
         good=[*items, *more],
     )
-    good = request(with_items(second, [items[1], first_item(new_body(session, operation, call))]))
+    # The probe of whole batches reads what this one stores.
+    count = min(most_items(session, operation), MOST) if call is not None else _PAIR
+    many = [items[1], *(first_item(new_body(session, operation, call)) for _ in range(count - 1))]
+    good = request(with_items(second, many))
     key = session.key_rule(operation)
     replayed = takes_key(session, operation)
     if key is not None and replayed:
@@ -252,9 +258,14 @@ def has_failure(body: object, wires: set[str | int]) -> bool:
 
 def first_item(body: object) -> object:
     """Return the first item of the first list in a body, or None."""
+    return next(iter(all_items(body)), None)
+
+
+def all_items(body: object) -> list[object]:
+    """Return the items of the first list in a body that has some."""
     if isinstance(body, dict):
         body = next((value for value in body.values() if isinstance(value, list) and value), [])
-    return body[0] if isinstance(body, list) and body else None
+    return body if isinstance(body, list) else []
 
 
 def most_items(session: HttpSession, operation: ServiceOperation) -> int:

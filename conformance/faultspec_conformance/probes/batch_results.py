@@ -35,9 +35,6 @@ from faultspec_conformance.session.resources import ResourceKind, last_placehold
 #: Seconds before a read is repeated where the file declares no `settle`.
 _TICK = 1.1
 
-#: Results of a batch that are read: so many of the first ones, and the last one.
-_READ = 2
-
 #: Words of members that report what was not accepted.
 _REPORTS = ("error", "fail", "reject", "skip", "invalid", "ignored", "problem")
 
@@ -96,9 +93,12 @@ class BatchReader:
         self.settle(found)
         return self.get(identifier)
 
-    def check(self, answer: Observation, sent: SentBatch, what: str) -> Outcome:
-        """Check that what the first and the last results call done is stored, with the values of
-        their items.
+    def check(
+        self, answer: Observation, sent: SentBatch, what: str, *, is_listed: bool = False
+    ) -> Outcome:
+        """Check that what the last result calls done is stored, with the values of its item; also
+        the first one, where results may have another order than the items. ``is_listed``: whether
+        a list shows all items.
         """
         results = self.results(answer, len(sent.items))
         known = [one for one in results if one.id is not None]
@@ -106,8 +106,13 @@ class BatchReader:
             return not_exercised(COMPLETE, f"the answer ({answer}) to {what} lists no ids")
         names, count = self._comparable(), Counter(str(one.id) for one in known)
         reason = "" if names else f"no creation of `{self.kind.name}` shows what it stores as sent"
-        chosen = {str(one.id): one for one in (known[-1], *known[:_READ])}
-        for one in chosen.values():
+        # A service that stops, or stores a few, loses the last item.
+        ends = [max(known, key=lambda one: one.place or 0)]
+        failing = {at for at, (_, bad) in enumerate(_every_result(self.session, answer)) if bad}
+        in_order = all(one.is_stated for one in known) or (failing == sent.bad and sent.bad)
+        if not is_listed and not in_order:
+            ends = [known[-1], known[0]]
+        for one in {str(one.id): one for one in ends}.values():
             found = self.get_settled(one.id)
             if found.status in GONE:
                 message = f"{what} lists an item as done ({answer}), and it is not stored"

@@ -2,12 +2,18 @@
 same ones. What is refused alone is not stored by a batch.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ConfiguredCall, Identity
-from faultspec_conformance.probes.batch import first_item, new_body, with_items
+from faultspec_conformance.probes.batch import (
+    all_items,
+    first_item,
+    most_items,
+    new_body,
+    with_items,
+)
 from faultspec_conformance.probes.batch_results import (
     BatchReader,
     batch_reader,
@@ -16,19 +22,23 @@ from faultspec_conformance.probes.batch_results import (
 )
 from faultspec_conformance.probes.effects import find_representation, is_equal_value
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.fixtures import make, request_to
+from faultspec_conformance.session.fixtures import request_to
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import (
     Observation,
     failed,
     leaves,
     not_exercised,
+    parse_body,
     passed,
 )
 from faultspec_conformance.session.resources import ResourceKind
 
 REPEATED = "duplicates/refused"
 """The clause."""
+
+#: Items that are made up, and those of a batch with two that are alike.
+_GOOD, _TWO = 5, 2
 
 #: Statuses of refusals for another reason than the items.
 _EARLY = (401, 403, 404, 405, 413, 415, 429)
@@ -42,31 +52,34 @@ def repeated_values(
     if kind is None or not kind.config.unique:
         return
     reader = batch_reader(session, operation, owner)
-    items = [first_item(new_body(session, operation, call)) for _ in range(4)]
+    items = [first_item(new_body(session, operation, call)) for _ in range(_GOOD)]
     good = [item for item in items if isinstance(item, dict) and _unique_values(kind, item)]
     if isinstance(reader, str) or len(good) < len(items):
         reason = reader if isinstance(reader, str) else "its items lack a unique member"
         yield not_exercised(REPEATED, f"unique values are not sent by {operation.name}: {reason}")
         return
 
-    def send(batch: list[object]) -> Observation:
-        body = with_items(new_body(session, operation, call), batch)
+    def send(batch: Sequence[object]) -> Observation:
+        body = with_items(new_body(session, operation, call), [*batch])
         return session.call(replace(request_to(session, operation, {}), identity=owner, body=body))
 
-    made = make(session, kind, owner=owner)
-    if isinstance(made, str) or not isinstance(made.body, dict):
-        yield not_exercised(REPEATED, f"no `{kind.name}` could be made: {made}")
-    else:
-        existing = _unique_values(kind, made.body)
-        answer = send([good[0], {**good[1], **existing}])
-        what = f"{operation.name} with an item that has the {_names(kind)} of a `{kind.name}`"
-        yield _check_code(session, kind, answer, what) or _check_stored(
-            reader, answer, existing, what=what, known=made.id
-        )
-    values = _unique_values(kind, good[2])
-    answer = send([good[2], {**good[3], **values}])
-    what = f"{operation.name} with two items that have the same {_names(kind)}"
-    yield _check_stored(reader, answer, values, what=what)
+    made = session.knowledge.created.get(kind.name)
+    existing = _unique_values(kind, made.body) if made and isinstance(made.body, dict) else {}
+    values = _unique_values(kind, good[1])
+    again = f"{operation.name} with two items that have the same {_names(kind)}"
+    if made is None or not existing:
+        yield not_exercised(REPEATED, f"no `{kind.name}` is known whose values are sent again")
+        yield _check_stored(reader, send([good[1], {**good[2], **values}]), values, what=again)
+        return
+    what = f"{operation.name} with an item that has the {_names(kind)} of a `{kind.name}`"
+    twice = [good[1], {**good[2], **values}] if most_items(session, operation) > _TWO else []
+    answer = send([{**good[0], **existing}, *twice])
+    wrong = _check_code(session, kind, answer, what)
+    yield wrong or _check_stored(reader, answer, existing, what=what, known=made.id)
+    if not twice or not answer.ok:
+        twice = [good[3], {**good[4], **_unique_values(kind, good[3])}]
+        answer, values = send(twice), _unique_values(kind, good[3])
+    yield _check_stored(reader, answer, values, what=again)
 
 
 def _names(kind: ResourceKind) -> str:
@@ -95,18 +108,19 @@ def _check_stored(
         return not_exercised(REPEATED, f"the service answered {answer} to {what}")
     if not answer.ok:
         return passed(REPEATED)
-    results = reader.results(answer, 2)
-    ids = (
-        [known, *(one.id for one in results)] if known is not None else [one.id for one in results]
-    )
+    items = all_items(parse_body(answer.exchange.request.body))
+    results, refused = reader.results(answer, len(items)), failed_results(reader.session, answer)
+    if refused and len(results) < _TWO:  # of each batch all items but one are repeated
+        return passed(REPEATED)
+    ids = (known, *(one.id for one in results))
     found = {str(one): one for one in ids if one is not None}
     reads = [reader.get_settled(one) for one in found.values()]
-    having = [read for read in reads if read.ok and _shows(read, values)]
+    having = [read for read in reads if read.ok and _has(find_representation(read, values), values)]
     if len(having) > 1:
         message = f"the service accepted {what} ({answer}), and {len(having)} of "
         message += f"`{reader.kind.name}` have it; expected a refusal"
         return failed(REPEATED, message, answer, *having, variant="batch")
-    if failed_results(reader.session, answer):
+    if refused:
         return passed(REPEATED)
     if any(one.id is None for one in results) or not results:
         return not_exercised(REPEATED, f"the answer ({answer}) to {what} lists no ids")
@@ -114,8 +128,7 @@ def _check_stored(
     return not_exercised(REPEATED, reason)
 
 
-def _shows(read: Observation, values: Mapping[str, object]) -> bool:
-    shown = find_representation(read, values)
+def _has(shown: Mapping[str, object], values: Mapping[str, object]) -> bool:
     return all(name in shown and is_equal_value(shown[name], values[name]) for name in values)
 
 

@@ -237,9 +237,10 @@ CLAUSES = (
     ),
     _write(
         address="writes/updated",
-        title="An accepted update stores the members that it sends, and resets no other text",
+        title="An accepted update stores the members that it sends, and changes nothing else",
         why="The caller believes in a change that is lost, or loses what another caller wrote.",
-        occasion="An update by PUT or PATCH that succeeded, and reads before and after.",
+        occasion="An update by PUT or PATCH, or an action, that succeeded, and reads of the "
+        "resource and of others before and after.",
     ),
     _write(
         address="writes/deleted",
