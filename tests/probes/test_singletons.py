@@ -40,7 +40,7 @@ class Shop:
         self.settings = {
             name: {"title": "None yet", "limit": 3, "banner": "Hello"} for name in CALLERS
         }
-        self.version, self.refused = 1, 0
+        self.version, self.unconditional, self.stale = 1, 0, 0
 
     def __call__(self, request: Request) -> Response:
         """The answer."""
@@ -49,15 +49,20 @@ class Shop:
         tag = f'"{self.version}"'
         if request.method == "GET":
             return answer(200, self.settings[tenant], ETag=tag)
-        if headers.get("If-Match") != tag:
-            self.refused += 1
+        is_stale = headers.get("If-Match") != tag
+        if is_stale and self.sin == "stale-applied":
+            self.settings[tenant] = json.loads(request.body)
+        self.unconditional += "If-Match" not in headers
+        self.stale += is_stale
+        racing = self.sin == "racing" and self.stale > 1
+        if is_stale and self.sin != "stale-accepted" and not racing:
             return answer(412, {"code": "stale"})
         body = json.loads(request.body)
         if self.sin == "strict" and body["title"] != BODY["title"]:
             return answer(422, {"code": "wrong"})
         if self.sin == "keeps-limit":
             body["limit"] = self.settings[tenant]["limit"]
-        self.version += 1
+        self.version += self.sin != "tag-kept"
         if self.sin != "lost":
             self.settings[tenant] = body
         if self.sin == "stored-500" and body["title"] != "None yet":
@@ -76,8 +81,10 @@ def document() -> dict[str, Any]:
     return {"openapi": "3.1.0", "paths": {"/settings": {"get": {"responses": read}, "put": put}}}
 
 
-def outcomes_of(shop: Shop, *, configured: bool = True) -> list[Outcome]:
-    """The outcomes of the probe."""
+def outcomes_of(
+    shop: Shop, *, configured: bool = True, service: dict[str, Any] | None = None
+) -> list[Outcome]:
+    """The outcomes of the probe. ``service``: the document."""
     kind = ResourceConfig(
         "setting",
         read=ConfiguredCall("GET", "/settings"),
@@ -88,7 +95,7 @@ def outcomes_of(shop: Shop, *, configured: bool = True) -> list[Outcome]:
         resources={"setting": kind} if configured else {},
         limits=Limits(writes=True),
     )
-    session = http_session(shop, TAXONOMY, config, document())
+    session = http_session(shop, TAXONOMY, config, service or document())
     session.turn = session.kinds
     session.record_results(singletons(session))
     return session.observations.outcomes
@@ -102,13 +109,18 @@ def outcomes_of(shop: Shop, *, configured: bool = True) -> list[Outcome]:
         ("lost", "writes/updated"),
         ("keeps-limit", "writes/updated"),
         ("shared", "tenancy/concealed"),
+        ("stale-accepted", "preconditions/stale"),
+        ("stale-applied", "preconditions/stale"),
+        ("tag-kept", "preconditions/stale"),
+        ("racing", "preconditions/concurrent"),
     ],
 )
 def test_an_update_is_stored_for_its_tenant(
     sin: str, clause: str | None, *, configured: bool
 ) -> None:
-    """A read shows what an accepted update changes, and another tenant's read does not. What was
-    there is written back. Of what only the document has, a shared one is a warning.
+    """A read shows what an accepted update changes, and another tenant's read does not. A stale
+    update is refused and changes nothing. What was there is written back. Of what only the document
+    has, a shared one is a warning.
     """
     shop = Shop(sin)
     found = [one for one in outcomes_of(shop, configured=configured) if one.finding is not None]
@@ -116,16 +128,29 @@ def test_an_update_is_stored_for_its_tenant(
     levels = {one.finding.level for one in found if one.finding is not None}
     assert levels <= {"error" if configured or sin != "shared" else "warning"}
     assert shop.settings["ann"] == {"title": "None yet", "limit": 3, "banner": "Hello"}
-    assert shop.refused == 0
+    assert shop.unconditional == 0
 
 
 def test_a_service_that_takes_the_known_body_alone_gets_it() -> None:
-    """New texts may be refused. Then the update has no text by which its tenant is recognised."""
+    """New texts may be refused. Then the update has no text by which its tenant is recognised, and
+    what cannot be written back cannot be sent with a validator either.
+    """
     found = outcomes_of(Shop("strict"))
     assert {(one.clause, one.kind) for one in found} == {
         ("writes/updated", "passed"),
         ("tenancy/concealed", "not_exercised"),
+        ("preconditions/stale", "not_exercised"),
     }
+
+
+def test_a_singleton_without_validators_is_not_asked_for_them() -> None:
+    """Where the document names `If-Match` for other operations alone, none is tried."""
+    plain = document()
+    [tag] = plain["paths"]["/settings"]["put"].pop("parameters")
+    delete = {"parameters": [tag], "responses": {"204": {"description": "gone"}}}
+    plain["paths"]["/rooms/{id}"] = {"delete": delete}
+    clauses = {one.clause for one in outcomes_of(Shop(""), service=plain)}
+    assert clauses == {"writes/updated", "tenancy/concealed"}
 
 
 def test_what_lets_a_caller_in_is_left_alone() -> None:

@@ -1,11 +1,12 @@
 """Preconditions: a stale write is refused, changes nothing, and succeeds after a refetch."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import may_be_pending
+from faultspec_conformance.probes.preconditions import takes_validator
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import ordinary_request, request_to, take_untouched
@@ -60,7 +61,7 @@ def stale_writes(session: HttpSession) -> Iterator[Outcome]:
             yield from _check_tag(session, kind, operation)
         resource = session.knowledge.created[kind.name]
         delete = kind.operation("delete")
-        if delete is not None and _takes_validator(session, delete, resource):
+        if delete is not None and takes_validator(session, delete, resource.creation):
             outcomes = list(_delete_stale(session, delete, resource))
             spare = take_untouched(session, kind) if not outcomes else None
             if isinstance(spare, CreatedResource):  # other resources may refer to the first one
@@ -149,7 +150,7 @@ def _check_tag(
         resource = take_untouched(session, kind)
         if read is None or isinstance(resource, str):
             return
-        cycle = _Cycle(session, resource, operation, read)
+        cycle = _cycle_of(session, resource, operation, read)
         before = cycle.get() if before_write else resource.creation
         tag = before.header("ETag")
         if tag is None:
@@ -163,20 +164,6 @@ def _check_tag(
             yield from cycle.check_tag(before, changed, now)
 
 
-def _takes_validator(
-    session: HttpSession, operation: ServiceOperation, resource: CreatedResource
-) -> bool:
-    """Whether an operation takes a validator: by the document or, if it names `If-Match` nowhere,
-    because the resource has an ETag (RFC 9110, 13.1.1).
-    """
-    if operation.parameter("If-Match", "header") is not None or "412" in operation.responses:
-        return True
-    return resource.creation.header("ETag") is not None and not any(
-        other.parameter("If-Match", "header") is not None or "412" in other.responses
-        for other in session.description.operations
-    )
-
-
 def _start(
     session: HttpSession, kind: ResourceKind, operation: ServiceOperation, *, is_part: bool
 ) -> Iterator[Outcome]:
@@ -187,19 +174,55 @@ def _start(
     elif read is None:
         yield not_exercised(_STALE, f"no operation is known that reads `{kind.name}`")
     elif operation.method == "POST":
-        yield from _Cycle(session, resource, operation, read).outcomes_of_action()
+        yield from _cycle_of(session, resource, operation, read).outcomes_of_action()
     elif is_part:
-        yield _Cycle(session, resource, operation, read).outcome_of_part()
+        yield _cycle_of(session, resource, operation, read).outcome_of_part()
     else:
-        yield from _Cycle(session, resource, operation, read).outcomes()
+        yield from _cycle_of(session, resource, operation, read).outcomes()
 
 
 @dataclass(frozen=True, slots=True)
-class _Cycle:
-    """The writes of one operation to one resource, which ``read`` reads."""
+class ConditionalTarget:
+    """A thing that conditional writes change.
+
+    ``show``: the request that reads it. ``make_change`` makes the next request that changes it.
+    ``created``: the body of its creation. ``stale_code``: the code for a stale write that its kind
+    declares.
+    """
+
+    name: str
+    show: RequestSpec
+    make_change: Callable[[], RequestSpec]
+    created: object = None
+    stale_code: str | None = None
+
+
+def _cycle_of(
+    session: HttpSession,
+    resource: CreatedResource,
+    operation: ServiceOperation,
+    read: ServiceOperation,
+) -> "ConditionalCycle":
+    """The writes of one operation to a resource of the run."""
+    kind, owner = resource.kind, resource.owner
+
+    def make_change() -> RequestSpec:
+        spec = request_to(session, operation, resource.item_values(operation))
+        return replace(spec, identity=owner, body=change_body(session, kind, operation))
+
+    show = RequestSpec("GET", read.template, identity=owner, values=resource.item_values(read))
+    target = ConditionalTarget(
+        kind.name, show, make_change, created=resource.body, stale_code=kind.config.stale_code
+    )
+    return ConditionalCycle(session, target, operation, read)
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionalCycle:
+    """The writes of one operation to one target, which ``read`` reads."""
 
     session: HttpSession
-    resource: CreatedResource
+    target: ConditionalTarget
     operation: ServiceOperation
     read: ServiceOperation
 
@@ -239,7 +262,7 @@ class _Cycle:
     ) -> Iterator[Outcome]:
         """Check that the ETag of a resource that a write has changed is another one."""
         if now.header("ETag") in (None, before.header("ETag")) and self._has_moved(before, now):
-            problem = f"the ETag of `{self.resource.kind.name}` did not change after "
+            problem = f"the ETag of `{self.target.name}` did not change after "
             problem += self.operation.name
             message = f"{problem}: the service cannot recognise a stale write"
             yield failed(_STALE, message, *(before, changed, now), variant="unchanged")
@@ -284,30 +307,17 @@ class _Cycle:
         return not_exercised(_STALE, f"the service answered {stale} to {self.operation.name}")
 
     def get(self) -> Observation:
-        """Read the resource."""
-        resource = self.resource
-        return self.session.call(
-            RequestSpec(
-                "GET",
-                self.read.template,
-                identity=resource.owner,
-                values=resource.item_values(self.read),
-            )
-        )
+        """Read the target."""
+        return self.session.call(self.target.show)
 
     def write(self, validator: str) -> Observation:
-        """Change the resource if the validator matches."""
+        """Change the target if the validator matches."""
         return self.session.call(self._change(validator))
 
     def _change(self, validator: str) -> RequestSpec:
-        spec = request_to(self.session, self.operation, self.resource.item_values(self.operation))
-        return replace(
-            spec,
-            identity=self.resource.owner,
-            headers={**spec.headers, "If-Match": validator},
-            trigger="If-Match",
-            body=change_body(self.session, self.resource.kind, self.operation),
-        )
+        spec = self.target.make_change()
+        headers = {**spec.headers, "If-Match": validator}
+        return replace(spec, headers=headers, trigger="If-Match")
 
     def _write_together(self, validator: str, shown: Observation) -> Outcome | None:
         """Send two changes at once with the current validator: one of them is refused.
@@ -326,7 +336,7 @@ class _Cycle:
         good = [answer for answer in answers if answer.ok]
         if not good:
             return None
-        name, kind = self.operation.name, self.resource.kind.name
+        name, kind = self.operation.name, self.target.name
         if len(good) < _AT_ONCE:
             return passed(_CONCURRENT)
         after = self.get()
@@ -342,7 +352,7 @@ class _Cycle:
         """Return variants of a body, each with the value of another member as the creation sent
         it; a PATCH sends that member alone.
         """
-        created = self.resource.body
+        created = self.target.created
         if not isinstance(body, dict) or not isinstance(created, dict):
             return []
         whole = {} if self.operation.method == "PATCH" else body
@@ -363,7 +373,7 @@ class _Cycle:
         self, before: Observation, changed: Observation, stale: Observation
     ) -> Outcome | None:
         """Return the outcome of a stale write that was not refused with 412; None if it was."""
-        named = self.resource.kind.config.stale_code
+        named = self.target.stale_code
         if stale.code == named if named is not None else stale.status == 412:
             return None
         line = f"the service answered {stale} to {self.operation.name} with a stale If-Match"
@@ -411,7 +421,7 @@ class _Cycle:
     def _report_applied(
         self, before: Observation, stale: Observation, after: Observation
     ) -> Outcome:
-        kind = self.resource.kind.name
+        kind = self.target.name
         message = f"{self.operation.name} was refused ({stale}), but it changed the {kind}"
         return failed(_STALE, message, *(before, stale, after), variant="applied")
 

@@ -63,6 +63,18 @@ def call_at_state(
     return now, session.call(with_tag(renew_key(session, operation, spec), current))
 
 
+def takes_validator(session: HttpSession, operation: ServiceOperation, shown: Observation) -> bool:
+    """Whether an operation takes a validator: by the document or, if it names `If-Match` nowhere,
+    because what it changes has an ETag (RFC 9110, 13.1.1).
+    """
+    if operation.parameter("If-Match", "header") is not None or "412" in operation.responses:
+        return True
+    return shown.header("ETag") is not None and not any(
+        other.parameter("If-Match", "header") is not None or "412" in other.responses
+        for other in session.description.operations
+    )
+
+
 def _needs_tag(operation: ServiceOperation, spec: RequestSpec) -> bool:
     """Whether the document requires `If-Match` of an operation, and a request has none."""
     header = operation.parameter("If-Match", "header")

@@ -1,15 +1,19 @@
 """Resources without an id, such as `/settings`: each caller, or each tenant, has one.
 
-An accepted update is stored, and no other tenant sees it. What was there before is written back.
+An accepted update is stored, and no other tenant sees it. A stale one is refused. What was there
+before is written back.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 
 from faultspec.exchange.finding import Level
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import SECRET_NAME, Identity
+from faultspec_conformance.probes import concurrency
+from faultspec_conformance.probes.concurrency import ConditionalCycle, ConditionalTarget
 from faultspec_conformance.probes.effects import (
     confirmed_members,
     find_representation,
@@ -18,12 +22,13 @@ from faultspec_conformance.probes.effects import (
     is_set_by_service,
     may_be_pending,
 )
-from faultspec_conformance.probes.preconditions import call_at_state
+from faultspec_conformance.probes.preconditions import call_at_state, takes_validator
 from faultspec_conformance.probes.updates import change_body, is_writable
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import likely_body, request_to
 from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.meanings import codes_meaning
 from faultspec_conformance.session.observation import (
     Observation,
     Unanswered,
@@ -33,13 +38,14 @@ from faultspec_conformance.session.observation import (
     passed,
 )
 from faultspec_conformance.session.observations import Note, ProbeResult, attempt
+from faultspec_conformance.session.requests import RequestSpec
 from faultspec_conformance.session.resources import ResourceKind, content_type, is_json_write
 from faultspec_conformance.session.sampling.tokens import MADE_UP
 
 _UPDATED, _CONCEALED = "writes/updated", "tenancy/concealed"
 
 #: The clauses of the probe.
-CLAUSES = (_UPDATED, _CONCEALED)
+CLAUSES = (_UPDATED, _CONCEALED, *concurrency.CLAUSES)
 
 #: Singletons that are updated. Services have few.
 _SINGLETONS = 8
@@ -85,7 +91,9 @@ class Singleton:
 
 
 def singletons(session: HttpSession) -> Iterator[ProbeResult]:
-    """Update each singleton, read it as its caller and as another tenant, and undo the update."""
+    """Update each singleton, read it as its caller and as another tenant, update it with a stale
+    validator, and undo the updates.
+    """
     for one in [*find_singletons(session)][:_SINGLETONS]:
         yield from attempt(_update(session, one), *CLAUSES)
 
@@ -207,16 +215,48 @@ def _judge(
     before: Observation,
 ) -> Iterator[Outcome]:
     """Send the bodies until one is accepted, and judge what it leaves behind."""
-    for body in bodies:
+    for turn, body in enumerate(bodies):
         write = _write(session, one, body, before)
         if write.ok:
             after = _read(session, one, session.caller)
             yield from _check_stored(session, one, body, (before, write, after))
             yield from _check_concealed(session, one, body, before=before, write=write)
+            yield from _check_conditions(session, one, turn, before)
             return
         if write.status >= 500:
             break
     yield not_exercised(_UPDATED, f"the service answered {write} to {one.update.name}")
+
+
+def _check_conditions(
+    session: HttpSession, one: Singleton, turn: int, before: Observation
+) -> Iterator[Outcome]:
+    """Update the singleton with the current, a stale and a refetched validator, if it takes one.
+
+    ``turn``: which of its bodies was accepted. One that has no new texts is sent in turn with what
+    was there before, so that each update changes something.
+    """
+    if not codes_meaning(session.contract, 412) or not takes_validator(session, one.update, before):
+        return
+    name = one.kind.name if one.kind is not None else one.read.template
+
+    def make_body() -> dict[str, object]:
+        bodies = [body for body in one.bodies(session) if isinstance(body, dict) and body]
+        return _complete(session, one, bodies[min(turn, len(bodies) - 1)], before)
+
+    first = make_body()
+    old = find_representation(before, first)
+    former = {member: old[member] for member in first}
+    fixed = cycle((former, first)) if make_body() == first else None
+
+    def make_change() -> RequestSpec:
+        body = make_body() if fixed is None else next(fixed)
+        return replace(_update_request(session, one), body=body)
+
+    show = _read_request(session, one, session.caller)
+    stale_code = one.kind.config.stale_code if one.kind is not None else None
+    target = ConditionalTarget(name, show, make_change, stale_code=stale_code)
+    yield from ConditionalCycle(session, target, one.update, one.read).outcomes()
 
 
 def _undo(session: HttpSession, one: Singleton, kept: Mapping[str, object]) -> str | None:
@@ -233,20 +273,27 @@ def _undo(session: HttpSession, one: Singleton, kept: Mapping[str, object]) -> s
 
 
 def _read(session: HttpSession, one: Singleton, caller: Identity) -> Observation:
-    spec = request_to(session, one.read, session.constants)
-    return session.call(replace(spec, identity=caller))
+    return session.call(_read_request(session, one, caller))
+
+
+def _read_request(session: HttpSession, one: Singleton, caller: Identity) -> RequestSpec:
+    return replace(request_to(session, one.read, session.constants), identity=caller)
 
 
 def _write(
     session: HttpSession, one: Singleton, body: Mapping[str, object], state: Observation
 ) -> Observation:
     """Update the singleton in the state that was read."""
-    spec = request_to(session, one.update, session.constants)
-    spec = replace(spec, identity=session.caller, body=dict(body))
+    spec = replace(_update_request(session, one), body=dict(body))
     _, answer = call_at_state(
         session, one.update, spec, state, get=lambda: _read(session, one, session.caller)
     )
     return answer
+
+
+def _update_request(session: HttpSession, one: Singleton) -> RequestSpec:
+    spec = request_to(session, one.update, session.constants)
+    return replace(spec, identity=session.caller)
 
 
 def _check_stored(
