@@ -84,3 +84,45 @@ def test_a_failed_write_is_sent_with_the_current_tag(applies: bool) -> None:
         one.kind for one in session.observations.outcomes if one.clause == "writes/refused"
     } - {"not_exercised"}
     assert found == {"failed" if applies else "passed"}
+
+
+@pytest.mark.parametrize(
+    ("flag", "refusals", "kind"),
+    [
+        ("client_action: retry", "unspecified", "failed"),
+        ("client_action: user", "retried", "failed"),
+        ("retriable: true", "stored", "failed"),
+        ("client_action: user", "unspecified", "not_exercised"),
+        ("retriable: false, client_action: user", "stored", "not_exercised"),
+    ],
+)
+def test_a_failure_stays_under_its_key_only_if_no_retry_is_due(
+    flag: str, refusals: str, kind: str
+) -> None:
+    """A failure that stays under its idempotency key fails where refused requests are tried again,
+    or clients are to retry by the flag of the code or, without one, by its client action.
+    """
+    taxonomy = TAXONOMY.replace("retriable: true", flag) + (
+        f"idempotency: {{key: Idempotency-Key, methods: [POST], refusals: {refusals}}}\n"
+    )
+    shop, failed = Shop(applies=False), set[str]()
+
+    def keeps_failures(request: Request) -> Response:
+        sent = {name.lower(): value for name, value in request.headers}
+        key = sent.get("idempotency-key", "")
+        if request.method == "POST" and "x-fault" in sent:
+            failed.add(key)
+        return answer(503, {"code": "down"}) if key in failed else shop(request)
+
+    config = ServiceConfig(
+        limits=Limits(writes=True),
+        resources={"thing": THING},
+        faults=(FaultSwitchConfig("header", "X-Fault", {"down": "down"}),),
+    )
+    session = http_session(keeps_failures, taxonomy, config, {})
+    session.turn = session.kinds
+    session.record_results(resources.fixtures(session))
+    session.record_results(faults.switched_faults(session))
+    found = {one.kind for one in session.observations.outcomes if one.clause == "fault/recovers"}
+    assert kind in found
+    assert ("failed" in found) == (kind == "failed")

@@ -175,15 +175,22 @@ class _Faults:
             return not_exercised(_RECOVERS, f"without the switch, the service answered {again}")
         rule = self.session.contract.key_rule(again.exchange)
         keyed = rule is not None and carried_key(rule.key, again.exchange) is not None
-        if again.code == code and keyed and not self._retriable(code):
+        tried_again = rule is not None and rule.refusals == "retried"
+        if again.code == code and keyed and not tried_again and not self._helps_to_retry(code):
             reason = f"{code} is stored under the idempotency key, and no retry helps"
             return not_exercised(_RECOVERS, reason)
         message = f"after {what}, the service answered {again} to the same request without it"
         return failed(_RECOVERS, message, answer, again)
 
-    def _retriable(self, code: str) -> bool:
+    def _helps_to_retry(self, code: str) -> bool:
+        """Whether clients are to retry by the taxonomy: by the flag of the code, or by its client
+        action where it has no flag.
+        """
         found = self.session.taxonomy.codes.get(code)
-        return found is not None and found.retriable.may_be_retried
+        if found is None:
+            return False
+        by_action = found.retryable and not found.retriable.has_flag
+        return found.retriable.may_be_retried or by_action
 
     def _check_once(
         self,
