@@ -256,9 +256,9 @@ def test_a_wrong_effect_is_found(
 def test_an_item_with_one_equal_text_is_not_a_second_resource(
     earlier: str, owner: str, habits: tuple[str, ...]
 ) -> None:
-    """What one creation stored has all values that it sent, and no other request sent them: an
-    update may have set the same choice, with the same fixed texts. Two items with all values of one
-    creation are a second resource.
+    """An item that a creation stored has all values that it sent, and no other request sent them:
+    an update may have set the same choice, with the same fixed texts. Two items with all values of
+    one creation are a second resource.
     """
     body = {"plate": "roadworthy", "owner": owner, "extras": []}
     car = ResourceConfig("car", create=ConfiguredCall("POST", "/cars", body=body))
