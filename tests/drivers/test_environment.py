@@ -1,4 +1,4 @@
-"""Settings of the environment that the HTTP library refuses are named, and none of them is shown."""
+"""Settings of the environment that the HTTP library refuses are named, and not shown."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def test_a_setting_that_cannot_be_used_is_named(name: str, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_command_names_the_setting(name: str, tmp_path: Path) -> None:
-    """The run could not be done, and it is no defect of the program."""
+    """The run could not be done, and the program is not to blame."""
     _tls_context.cache_clear()
     done = faultspec("conform", ADDRESS, cwd=tmp_path, environment={name: REFUSED[name]})
     _tls_context.cache_clear()

@@ -650,7 +650,7 @@ def test_a_version_in_a_header_for_software_is_a_warning() -> None:
     assert "leaks/internal-name" in broken(judge(contract, worded), warnings=False)
 
 
-def test_a_declared_code_is_no_leak() -> None:
+def test_a_declared_code_is_not_a_leak() -> None:
     """A service shows its codes on purpose, whatever software has a name alike; within a longer
     text the same word is a leak.
     """

@@ -91,7 +91,7 @@ def test_a_leak_is_found_where_it_stands(changed: int) -> None:
     ]
 
 
-def test_an_address_that_was_sent_is_no_leak() -> None:
+def test_an_address_that_was_sent_is_not_a_leak() -> None:
     """The leaks of known lines have the place that is compared with the request."""
     page = "\n".join([*LINES[:30] * 5, "upstream http://10.20.30.40:8080/prices did not answer"])
     known = KnownLines()

@@ -87,7 +87,7 @@ def test_a_second_compile_touches_nothing(project: Path) -> None:
 def test_a_damaged_cache_of_templates_is_none(
     project: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Templates whose compiled form was cut off, or is no file, are compiled again."""
+    """Templates whose compiled form was cut off, or is not a file, are compiled again."""
     monkeypatch.setattr(tempfile, "tempdir", str(project))
     environment = cast(Any, bytecode())
     cache = Path(environment.directory)
