@@ -77,7 +77,7 @@ class _Trio:
         spec = RequestSpec("GET", self.read.template, identity=owner, values=values)
         return self.session.call(spec)
 
-    def send(self, operation: ServiceOperation) -> "_Write":
+    def send(self, operation: ServiceOperation) -> "_WatchedWrite":
         """Send a write between reads of all three."""
         before = [self.get(one) for one in self.others]
         state = self.get(self.target)
@@ -90,13 +90,14 @@ class _Trio:
             self.session, operation, spec, state, get=lambda: self.get(self.target)
         )
         if not answer.ok:
-            return _Write(self, before, state, answer, before)
+            return _WatchedWrite(self, before=before, state=state, answer=answer, after=before)
         self.sent.append(operation)
-        return _Write(self, before, state, answer, [self.get(one) for one in self.others])
+        after = [self.get(one) for one in self.others]
+        return _WatchedWrite(self, before=before, state=state, answer=answer, after=after)
 
 
 @dataclass(frozen=True, slots=True)
-class _Write:
+class _WatchedWrite:
     """A write to the resource in the middle. ``before`` and ``after``: reads of the others.
     ``state``: a read of the resource before.
     """
@@ -224,11 +225,11 @@ def _make_trio(session: HttpSession, kind: ResourceKind) -> _Trio | str:
             return one
         made.append(one)
     older, target, newer = made
-    return _Trio(session, read, older, target, newer)
+    return _Trio(session, read, older=older, target=target, newer=newer)
 
 
 def _confirm(
-    session: HttpSession, kind: ResourceKind, operation: ServiceOperation, write: _Write
+    session: HttpSession, kind: ResourceKind, operation: ServiceOperation, write: _WatchedWrite
 ) -> Outcome:
     """Do the same with new resources. What they show before that already is a shared setting, and
     what changes while nothing is sent changes by itself.
