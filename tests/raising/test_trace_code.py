@@ -331,6 +331,24 @@ FRAMEWORKS = {
         orders = [re_path(r"^orders/(?P<id>[0-9]+)$", csrf_exempt(Page.as_view()))]
         urlpatterns = [path("v1/", include((orders, "orders")))]
     """,
+    "django-api-view": """
+        from django.urls import path
+        from rest_framework.decorators import api_view
+        from app.main import admin
+        @api_view(["GET"])
+        def page(request, id):
+            admin()
+        urlpatterns = [path("v1/orders/<int:id>", page)]
+    """,
+    "django-require": """
+        from django.urls import path
+        from django.views.decorators.http import require_GET
+        from app.main import admin
+        @require_GET
+        def page(request, id):
+            admin()
+        urlpatterns = [path("v1/orders/<int:id>", page)]
+    """,
     "django-include-module": """
         from django.urls import include, path
         urlpatterns = [path("v1/", include("app.order_urls"))]

@@ -109,6 +109,7 @@ class RouteReader:
         self.routers: dict[str, _Router] = {}
         self.inclusions: list[_Inclusion] = []
         self.handlers: list[tuple[str | None, CodeRoute]] = []
+        self._view_methods: dict[str, Sequence[str]] = {}  # of functions that are views of Django
         self._without_slash = set[str]()  # routers of Django whose paths do not end with one
         # Of the module that is read: tables by the identity of the call that stands in them, and
         # the methods of its classes by their last name.
@@ -140,6 +141,9 @@ class RouteReader:
         for each in found:
             for decorator in each.node.decorator_list:
                 self.read_decorator(decorator, module, each.name)
+                methods = _view_methods(decorator)
+                if methods:
+                    self._view_methods[each.name] = methods
 
     def read_variable(self, name: str, value: ast.expr, module: SourceModule) -> None:
         """A router with its prefix, or a table of routes."""
@@ -346,7 +350,11 @@ class RouteReader:
             for prefix, functions in self.prefixes(router, _DEEPEST):
                 self.size.add("routes", 1, MOST_ROUTES)
                 path = _PARAMETER.sub(lambda match: f"{{{match[1] or match[2]}}}", route.path)
-                yield CodeRoute(route.method, prefix + path, (*functions, *route.functions))
+                own: Sequence[str | None] = [route.method]
+                if route.method is None:
+                    own = self._view_methods.get(route.functions[0], own)
+                for method in own:
+                    yield CodeRoute(method, prefix + path, (*functions, *route.functions))
 
     def prefixes(self, router: str | None, depth: int) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each prefix at which a router stands, with the functions that run before."""
@@ -382,6 +390,25 @@ def _with_slash(prefix: str) -> str:
 
 def _constant(node: ast.expr | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _view_methods(decorator: ast.expr) -> Sequence[str]:
+    """The methods of ``@api_view(["GET"])``, ``@require_http_methods(["GET"])`` and
+    ``@require_GET``.
+    """
+    match decorator:
+        case ast.Call(func=ast.Name(id="api_view"), args=[]):
+            return ["GET"]
+        case ast.Call(
+            func=ast.Name(id="api_view" | "require_http_methods"),
+            args=[ast.List(elts=names) | ast.Tuple(elts=names)],
+        ):
+            return [text.upper() for each in names if (text := _constant(each))]
+        case ast.Name(id="require_GET" | "require_POST"):
+            return [decorator.id.removeprefix("require_")]
+        case ast.Name(id="require_safe"):
+            return ["GET"]
+    return ()
 
 
 def _methods(call: ast.Call) -> Sequence[str]:
