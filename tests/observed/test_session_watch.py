@@ -326,7 +326,7 @@ execute_from_command_line(["run.py", "test", "--parallel", "2"])
     ("options", "code", "phrase"),
     [
         ({"taxonomy": str(TAXONOMY)}, 1, "leaks/stack-trace"),
-        ({}, 1, 'judging tests needs FAULTSPEC = {"taxonomy": PATH}'),
+        ({}, 1, "leaks/stack-trace"),
         ({"taxonomy": "absent.yaml"}, 1, "absent.yaml"),
         ({"taxonomy": str(TAXONOMY), "host": "x"}, 1, "FAULTSPEC has no option host"),
     ],
@@ -347,6 +347,32 @@ def test_a_line_judges_the_tests_of_django(
     if phrase == "leaks/stack-trace":
         assert "FAILED (failures=1)" in output
         assert "1 exchanges judged by" in output
+
+
+DJANGO_CRASH = """
+from django.test import SimpleTestCase
+
+class Prices(SimpleTestCase):
+    def test_a_crash(self):
+        self.client.raise_request_exception = False
+        assert self.client.get("/crash/").status_code == 500
+"""
+
+
+def test_a_run_of_django_shows_its_warnings(pytester: pytest.Pytester) -> None:
+    """A crash that a test brings about fails nothing, and stands at the end, as in pytest. The
+    taxonomy is found as pytest finds it.
+    """
+    (pytester.path / "taxonomy.yaml").write_bytes(Path(TAXONOMY).read_bytes())
+    pytester.makepyfile(test_crash=DJANGO_CRASH)
+    body = json.dumps({"code": "internal_error", "message": "It failed", "correlation_id": "c"})
+    source = DJANGO_RUN.replace("LEAKED", repr(body)).replace("FAULTSPEC=OPTIONS,", "")
+    source = source.replace("prices/<str:sku>/", "crash/").replace("request, sku:", "request:")
+    pytester.makepyfile(run=source)
+    done = pytester.run(sys.executable, "run.py", timeout=60)
+    output = done.stdout.str() + done.stderr.str()
+    assert "warnings, which fail no test:\nwarning: service/no-crash" in output, output
+    assert "exchanges judged by platform 1" in output
 
 
 DJANGO_CLASS = """

@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from faultspec.exchange.model import Exchange
     from faultspec_conformance.observed.accumulator import Accumulator
 
-#: What a report without a taxonomy says.
-_OWED = (
-    "no taxonomy was given, so crashes, leaks and RFC 9110 were judged, and no codes or shapes; "
-    "`faultspec init --from URL` drafts one"
-)
-
 #: Different faults of faultspec itself that a report names.
 _DEFECTS = 5
 
@@ -181,6 +175,7 @@ def command(
     from faultspec.contract.model import with_cache
     from faultspec_conformance.drivers.reverse_proxy import ReverseProxy
     from faultspec_conformance.drivers.serving import serving, wait_for_interrupt
+    from faultspec_conformance.learning.first import NO_TAXONOMY
     from faultspec_conformance.observed.accumulator import Accumulator
     from faultspec_conformance.observed.middleware import Watching
     from faultspec_conformance.results.conclusion import conclude
@@ -220,13 +215,15 @@ def command(
     except KeyboardInterrupt:
         pass
     observer.finish()
-    notes = (*app.reasons_of_refusal(), *observer.notes(), *((_OWED,) if basis.owed else ()))
+    notes = (*app.reasons_of_refusal(), *observer.notes(), *((NO_TAXONOMY,) if basis.owed else ()))
     for note in notes:
         accumulator.note(note)
     seconds = time.monotonic() - started
     not_run = (*observer.reasons(), *app.reasons_without_answer())
     result = accumulator.result(url, seconds=seconds, not_run=not_run)
-    concluded = conclude(result, date.today(), only=basis.only)
+    # Without a taxonomy no error has to be held to one.
+    whole = replace(result, errors=None) if basis.owed else result
+    concluded = conclude(whole, date.today(), only=basis.only)
     report = Report(without_guesses(concluded) if basis.owed else concluded, url, basis.only)
     try:
         return reporting.write_report(

@@ -13,6 +13,12 @@ from faultspec_conformance.learning.document import document_shape
 from faultspec_conformance.learning.in_band import Marks, error_condition
 
 WITHOUT_TAXONOMY = "what every service owes"
+
+NO_TAXONOMY = (
+    "no taxonomy was given, so crashes, leaks and RFC 9110 were judged, and no codes or shapes; "
+    "`faultspec init --from URL` drafts one"
+)
+"""What a report without a taxonomy says."""
 """The name of the taxonomy in the report of a run that had none."""
 
 #: The clauses of a first look: what a service owes whatever its taxonomy. All others compare

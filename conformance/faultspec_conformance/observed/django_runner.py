@@ -3,13 +3,15 @@
     TEST_RUNNER = "faultspec_conformance.observed.django_runner.JudgingRunner"
     FAULTSPEC = {"taxonomy": "taxonomy.yaml"}
 
-``FAULTSPEC`` may have ``openapi``, ``waivers`` and ``hosts`` as well: the service's document, its
-known failures, and the hosts beside this machine that are the service. Paths are relative to the
-folder of the command.
+Without ``taxonomy`` that of ``faultspec.yaml`` judges, else ``taxonomy.yaml``, and without both
+what every service owes. ``FAULTSPEC`` may have ``openapi``, ``waivers`` and ``hosts`` as well: the
+service's document, its known failures, and the hosts beside this machine that are the service.
+Paths are relative to the folder of the command.
 """
 
 import threading
 import unittest
+from pathlib import Path
 from typing import Any
 
 # Django has no types.
@@ -22,7 +24,11 @@ from faultspec_conformance.observed.clients import ObservedClients
 from faultspec_conformance.observed.judging import (
     ObservationFiles,
     UnusableFile,
+    conclude_tests,
     create_accumulator,
+    describe_result,
+    find_project_taxonomy,
+    find_warnings,
     print_findings,
 )
 from faultspec_conformance.results.model import ReportedFinding
@@ -40,14 +46,17 @@ class JudgingRunner(DiscoverRunner):  # type: ignore[misc]
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **{**named, "parallel": 1})
         self._findings: list[ReportedFinding] = []
+        files = {name: value for name, value in _options().items() if name != "hosts"}
+        try:
+            files.setdefault("taxonomy", find_project_taxonomy(Path.cwd()))
+            self._owed = files["taxonomy"] is None
+            self._accumulator = create_accumulator(ObservationFiles(**files))
+        except UnusableFile as error:
+            raise ImproperlyConfigured(str(error)) from None
 
     def run_suite(self, suite: Any, **named: Any) -> Any:
         """Run the tests with all clients observed."""
-        files = {name: value for name, value in _options().items() if name != "hosts"}
-        try:
-            accumulator = create_accumulator(ObservationFiles(**files))
-        except UnusableFile as error:
-            raise ImproperlyConfigured(str(error)) from None
+        accumulator = self._accumulator
 
         lock = threading.Lock()  # tests may have threads
 
@@ -66,7 +75,13 @@ class JudgingRunner(DiscoverRunner):  # type: ignore[misc]
             clients.unwrap()
         for note in clients.notes():
             self.log(note)
-        self.log(f"{accumulator.exchanges} exchanges judged by {files['taxonomy']}")
+        found = conclude_tests(accumulator.result("the tests"), owed=self._owed)
+        warnings = find_warnings(found)
+        if warnings:
+            self.log(f"warnings, which fail no test:\n{print_findings(warnings).rstrip()}")
+        for line in (*found.failures, *found.not_run, *found.notes):
+            self.log(line)
+        self.log(describe_result(found))
         return result
 
     def get_resultclass(self) -> Any:
@@ -93,9 +108,9 @@ class JudgingRunner(DiscoverRunner):  # type: ignore[misc]
 
 
 def _options() -> dict[str, Any]:
-    options = getattr(settings, "FAULTSPEC", None)
-    if not isinstance(options, dict) or "taxonomy" not in options:
-        raise ImproperlyConfigured('judging tests needs FAULTSPEC = {"taxonomy": PATH}')
+    options = getattr(settings, "FAULTSPEC", {})
+    if not isinstance(options, dict):
+        raise ImproperlyConfigured('FAULTSPEC is a dict, such as {"taxonomy": PATH}')
     unknown = options.keys() - {"hosts", *ObservationFiles._fields}
     if unknown:
         raise ImproperlyConfigured(f"FAULTSPEC has no option {', '.join(sorted(unknown))}")

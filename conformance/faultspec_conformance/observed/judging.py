@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -14,9 +15,10 @@ from faultspec.openapi import service
 from faultspec.openapi.service import Description
 from faultspec.openapi.text import UnreadableDocument, file_url, read_file
 from faultspec.project.reading import find_project_file, read_project
-from faultspec_conformance.learning.first import no_shape
+from faultspec_conformance.learning.first import NO_TAXONOMY, no_shape
 from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.reports.console import findings_text
+from faultspec_conformance.results.conclusion import conclude
 from faultspec_conformance.results.findings import join_findings
 from faultspec_conformance.results.model import Report, ReportedFinding, Result
 from faultspec_conformance.results.waivers import (
@@ -25,6 +27,7 @@ from faultspec_conformance.results.waivers import (
     read_waivers,
     waivers_in_force,
 )
+from faultspec_conformance.run.first_look import without_guesses
 from faultspec_conformance.sanitize.masking import mask_environment
 
 
@@ -52,6 +55,31 @@ def create_accumulator(files: ObservationFiles) -> Accumulator:
         crashes="warning",  # tests bring crashes about
         known=mask_environment(os.environ),  # the service has it too: it runs in this process
     )
+
+
+def conclude_tests(result: Result, *, owed: bool) -> Result:
+    """The result of a session. ``owed``: it had no taxonomy, so no error had to be held to one."""
+    if not owed:
+        return conclude(result, date.today())
+    noted = replace(result, errors=None, notes=(*result.notes, NO_TAXONOMY))
+    return without_guesses(conclude(noted, date.today()))
+
+
+def describe_result(result: Result) -> str:
+    """One line about the judged exchanges of a session."""
+    fresh = [each for each in result.findings if each.waived is None and each.level == "error"]
+    failed = sum(each.count for each in fresh)
+    known = sum(each.count for each in result.findings if each.waived is not None)
+    observed = sum(coverage.observed for coverage in result.coverage.values())
+    return (
+        f"{result.requests} exchanges judged by {result.taxonomy}: {failed} findings, "
+        f"{known} known; {observed} of {len(result.coverage)} codes observed"
+    )
+
+
+def find_warnings(result: Result) -> list[ReportedFinding]:
+    """The findings that fail no test, such as crashes, which tests bring about."""
+    return [each for each in result.findings if each.waived is None and each.level == "warning"]
 
 
 def _load_taxonomy(path: str) -> Taxonomy:

@@ -10,7 +10,6 @@ import pickle
 import threading
 import time
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from faultspec.exchange.model import Exchange
     from faultspec_conformance.observed.accumulator import Accumulator
     from faultspec_conformance.observed.clients import ObservedClients
+    from faultspec_conformance.observed.judging import ObservationFiles
     from faultspec_conformance.results.model import ReportedFinding, Result
 
 _App = TypeVar("_App")
@@ -109,7 +109,7 @@ class Watch:
 
 class _Session:
     """The accumulator of a session. With pytest-xdist each worker has one, and the controller
-    merges their results.
+    merges their results. ``owed``: there is no taxonomy, so it judges by what every service owes.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -123,6 +123,7 @@ class _Session:
         self._clients: ObservedClients | None = None
         self._current: Watch | None = None
         self.late: list[ReportedFinding] = []
+        self.owed = False
 
     @property
     def used(self) -> bool:
@@ -135,7 +136,9 @@ class _Session:
         wrong.
         """
         if self._accumulator is None:
-            self._accumulator = _create_accumulator(self.config)
+            files = _find_files(self.config)
+            self.owed = files.taxonomy is None
+            self._accumulator = _create_accumulator(files)
         return self._accumulator
 
     def start_watch(self) -> Watch:
@@ -272,36 +275,33 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     own = config.stash[_SESSION]
     if not own.used:
         return
-    from faultspec_conformance.observed.judging import print_findings
+    from faultspec_conformance.observed.judging import (
+        conclude_tests,
+        describe_result,
+        find_warnings,
+        print_findings,
+    )
     from faultspec_conformance.reports import FORMATS
     from faultspec_conformance.reports.private_file import write_private
-    from faultspec_conformance.results.conclusion import conclude
     from faultspec_conformance.results.model import Report
 
-    result = conclude(own.result(), date.today())
+    result = conclude_tests(own.result(), owed=own.owed)
     report = Report(result, "")
-    fresh = [finding for finding in result.findings if finding.waived is None]
-    failed = sum(finding.count for finding in fresh if finding.level == "error")
-    known = sum(finding.count for finding in result.findings if finding.waived is not None)
-    observed = sum(coverage.observed for coverage in result.coverage.values())
     terminalreporter.section("faultspec")
     if own.report_only:
+        fresh = [finding for finding in result.findings if finding.waived is None]
         terminalreporter.write_line(print_findings(fresh).rstrip())
     else:
-        warnings = [finding for finding in fresh if finding.level == "warning"]
         for heading, findings in (
             ("answers that came after the tests that asked for them:", own.late),
-            ("warnings, which fail no test:", warnings),
+            ("warnings, which fail no test:", find_warnings(result)),
         ):
             if findings:
                 terminalreporter.write_line(heading)
                 terminalreporter.write_line(print_findings(findings).rstrip())
     for line in (*result.failures, *result.not_run, *result.notes):
         terminalreporter.write_line(line)
-    terminalreporter.write_line(
-        f"{result.requests} exchanges judged by {result.taxonomy}: {failed} findings, "
-        f"{known} known; {observed} of {len(result.coverage)} codes observed"
-    )
+    terminalreporter.write_line(describe_result(result))
     for option in config.getoption("--faultspec-report"):
         name, _, path = option.partition("=")
         try:
@@ -312,11 +312,20 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             terminalreporter.write_line(f"wrote {path}")
 
 
-def _create_accumulator(config: pytest.Config) -> "Accumulator":
+def _create_accumulator(files: "ObservationFiles") -> "Accumulator":
+    from faultspec_conformance.observed.judging import UnusableFile, create_accumulator
+
+    try:
+        return create_accumulator(files)
+    except UnusableFile as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _find_files(config: pytest.Config) -> "ObservationFiles":
+    """The files of a session. Raises UsageError."""
     from faultspec_conformance.observed.judging import (
         ObservationFiles,
         UnusableFile,
-        create_accumulator,
         find_project_taxonomy,
     )
     from faultspec_conformance.reports import FORMATS
@@ -336,14 +345,13 @@ def _create_accumulator(config: pytest.Config) -> "Accumulator":
                 "judging tests needs a taxonomy: give --faultspec TAXONOMY, "
                 "or faultspec_taxonomy in the configuration"
             )
-        files = ObservationFiles(
-            taxonomy=taxonomy,
-            openapi=_configured_path(config, "faultspec_openapi"),
-            waivers=_configured_path(config, "faultspec_waivers"),
-        )
-        return create_accumulator(files)
     except UnusableFile as error:
         raise pytest.UsageError(str(error)) from None
+    return ObservationFiles(
+        taxonomy=taxonomy,
+        openapi=_configured_path(config, "faultspec_openapi"),
+        waivers=_configured_path(config, "faultspec_waivers"),
+    )
 
 
 def _configured_path(config: pytest.Config, name: str) -> str | None:
