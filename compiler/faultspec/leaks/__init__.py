@@ -48,7 +48,7 @@ _MIN_LENGTH = 4
 _MIN_ENCODED = 6
 """Shorter planted values are searched verbatim only: encoded, they would be found by chance."""
 
-_MAX_MATCHES = 20
+MAX_MATCHES = 20
 """Matches of one pattern that are kept: one makes a finding, more show how widespread it is."""
 
 
@@ -296,7 +296,7 @@ def _matches(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:
         if match[0] and (pattern.accept is None or pattern.accept(match)):
             yield match
             kept += 1
-            if kept == _MAX_MATCHES:
+            if kept == MAX_MATCHES:
                 return
 
 

@@ -3,8 +3,6 @@
 import time
 from dataclasses import dataclass, field
 
-from faultspec.leaks.known_lines import KnownLines
-
 
 class Exhausted(Exception):
     """The time for masking is spent."""
@@ -14,14 +12,12 @@ class Exhausted(Exception):
 class Effort:
     """``seconds`` of processor time of its thread, so that a busy machine hides nothing.
     ``hidden``: messages that are hidden because they have too many secrets. ``late``: messages and
-    texts that are hidden because the time is spent. ``known_lines``: of the bodies that were
-    searched.
+    texts that are hidden because the time is spent.
     """
 
     seconds: float
     hidden: int = 0
     late: int = 0
-    known_lines: KnownLines = field(default_factory=KnownLines)
     _began: float = field(default_factory=time.thread_time)
 
     def is_spent(self, share: float = 1.0) -> bool:

@@ -147,7 +147,7 @@ def _message_secrets(
     yield from sensitive_values(Response(None, headers, body), sensitive)
     effort.check()
     text = body[:_SEARCHED].decode("utf-8", "replace")
-    yield from _detect_in_page(text, effort)
+    yield from _detect(text)
     for secret in find_named_secrets(text, sensitive.hides):
         effort.check()
         yield secret
@@ -184,15 +184,19 @@ def _credential_parts(credential: str) -> Iterator[str]:
         yield cookie.partition("=")[2].strip()
 
 
-def _detect(text: str) -> Iterator[str]:
-    for leak in detect(text, _KINDS):
-        yield text[leak.start : leak.end]
+def _detect(text: str) -> Iterable[str]:
+    return _find_secrets(text) if len(text) > _REMEMBERED else _recall_secrets(text)
 
 
-def _detect_in_page(text: str, effort: Effort) -> Iterator[str]:
-    """The secrets of a body, whose lines may be those of one before."""
-    for leak in effort.known_lines.detect(text, lambda part: detect(part, _KINDS)):
-        yield text[leak.start : leak.end]
+def _find_secrets(text: str) -> tuple[str, ...]:
+    return tuple(text[leak.start : leak.end] for leak in detect(text, _KINDS))
+
+
+#: A run masks what it found so far now and then, and the same answers stand for several findings.
+_recall_secrets = lru_cache(maxsize=512)(_find_secrets)
+
+#: Characters of a text whose secrets are remembered, so that all of them take 32 MiB at most.
+_REMEMBERED = 64 * 1024
 
 
 def _detect_members(body: object, effort: Effort) -> Iterator[str]:
