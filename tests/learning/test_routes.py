@@ -95,9 +95,13 @@ def test_an_id_is_of_the_type_that_its_router_takes(written: str, schema: object
 
 def test_a_route_that_has_no_get_is_not_read() -> None:
     """A route that is named with another method, or answers 405 to GET, has none."""
-    named = LearnedRoute("/login", methods=("POST",))
+    named = route_of(Mention("/login", method="POST"))
     refused = LearnedRoute("/orders", methods=("POST",), status=405)
     both = LearnedRoute("/pets", methods=("POST",), status=200)
+    item, patched = LearnedRoute("/pets/{id}"), route_of(Mention("/pets/{id}", method="PATCH"))
+    for first, second in ((item, patched), (patched, item)):
+        merged = describe_routes([merge_routes(first, second)], "").document["paths"]
+        assert set(merged["/pets/{id}"]) == {"get", "patch"}
     paths = describe_routes([named, refused, both], "").document["paths"]
     assert {path: set(item) for path, item in paths.items()} == {
         "/login": {"post"},

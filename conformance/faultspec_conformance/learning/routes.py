@@ -52,7 +52,7 @@ class LearnedRoute:
     a value, None if none was seen. ``methods``: others than GET. ``status``: that of the answer to
     GET; None if it was not asked. ``media_type``: that of a success. ``takes_json``: whether its
     writes have a body of JSON, because the user names them. ``types``: the schemas of placeholders
-    whose router takes no others.
+    whose router takes no others. ``is_read``: whether GET was mentioned.
     """
 
     template: str
@@ -63,6 +63,7 @@ class LearnedRoute:
     media_type: str = ""
     takes_json: bool = False
     types: Mapping[str, Json] = field(default_factory=dict)
+    is_read: bool = True
 
     @property
     def shape(self) -> str:
@@ -87,7 +88,10 @@ def route_of(mention: Mention) -> LearnedRoute:
         if _ID.fullmatch(segment) and index > 0:
             segments[index] = _name(segments, index, examples, segment)
     methods = () if mention.method == "GET" else (mention.method,)
-    return LearnedRoute("/".join(segments), examples, dict(mention.query), methods=methods)
+    is_read = mention.method == "GET"
+    return LearnedRoute(
+        "/".join(segments), examples, dict(mention.query), methods=methods, is_read=is_read
+    )
 
 
 class RouterPath(NamedTuple):
@@ -164,6 +168,7 @@ def merge_routes(known: LearnedRoute, other: LearnedRoute) -> LearnedRoute:
         known,
         examples={**added, **known.examples},
         types={**types, **known.types},
+        is_read=known.is_read or other.is_read,
         query={**other.query, **{name: value for name, value in known.query.items() if value}},
         methods=tuple(dict.fromkeys((*known.methods, *other.methods))),
         status=known.status if known.status is not None else other.status,
@@ -217,7 +222,7 @@ def _is_read(route: LearnedRoute) -> bool:
     """Whether GET is a method of a route: of one that was named with another method alone, and of
     one that answered 405 and named others, it is not.
     """
-    return not route.methods or (route.status is not None and route.status != 405)
+    return not route.methods or (route.is_read and route.status != 405)
 
 
 def _write(route: LearnedRoute, method: str) -> Json:

@@ -150,6 +150,10 @@ def _list_places(places: frozenset[int]) -> str:
     return ", ".join(map(str, sorted(places))) or "none"
 
 
+#: Names of members with the place of an item in its batch.
+_INDEXES = ("index", "itemindex")
+
+
 def _letters(key: object) -> str:
     return re.sub(r"[^a-z]", "", str(key).lower())
 
@@ -157,9 +161,14 @@ def _letters(key: object) -> str:
 def stated_place(outcome: object) -> int | None:
     """Return the place of its item that an outcome states, or None."""
     for key, value in outcome.items() if isinstance(outcome, dict) else ():
-        if _letters(key) in ("index", "itemindex", "position") and isinstance(value, int):
+        if _letters(key) in (*_INDEXES, "position") and isinstance(value, int):
             return value
     return None
+
+
+def states_index(outcome: object) -> bool:
+    """Whether an outcome has the index of its item, and not a position of the resource."""
+    return isinstance(outcome, dict) and any(_letters(key) in _INDEXES for key in outcome)
 
 
 def _place(entry: object, sent: SentBatch) -> int | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from faultspec.judge.batch import BatchItem, items_of
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import Identity
-from faultspec_conformance.probes.batch_items import COMPLETE, SentBatch, stated_place
+from faultspec_conformance.probes.batch_items import COMPLETE, SentBatch, stated_place, states_index
 from faultspec_conformance.probes.choices import choice_members
 from faultspec_conformance.probes.effects import (
     GONE,
@@ -34,6 +34,9 @@ from faultspec_conformance.session.resources import ResourceKind, last_placehold
 
 #: Seconds before a read is repeated where the file declares no `settle`.
 _TICK = 1.1
+
+#: Other results that are read where one names nothing that is there.
+_OTHERS = 4
 
 #: Words of members that report what was not accepted.
 _REPORTS = ("error", "fail", "reject", "skip", "invalid", "ignored", "problem")
@@ -114,6 +117,9 @@ class BatchReader:
             ends = [known[-1], known[0]]
         for one in {str(one.id): one for one in ends}.values():
             found = self.get_settled(one.id)
+            if found.status in GONE and not self._reads_another(answer, one):
+                reason = f"the results of {what} name nothing that {self.read.name} reads"
+                return not_exercised(COMPLETE, reason)
             if found.status in GONE:
                 message = f"{what} lists an item as done ({answer}), and it is not stored"
                 return failed(COMPLETE, message, answer, found, variant="lost")
@@ -127,6 +133,19 @@ class BatchReader:
             if outcome is not None:
                 return outcome
         return not_exercised(COMPLETE, reason) if reason else passed(COMPLETE)
+
+    def _reads_another(self, answer: Observation, lost: BatchResult) -> bool:
+        """Whether a read finds what another result of this batch or of an earlier one names. Then
+        results have the ids of reads, and not names of the items or ids of their own.
+        """
+        name, every = answer.exchange.operation, self.session.observations.exchanges
+        earlier = [one for one in every if one.ok and one.exchange.operation == name]
+        ids: dict[str, object] = {}
+        for batch in (answer, *reversed(earlier)):
+            own = [one.id for one in self.results(batch, 0) if one.id is not None]
+            ids |= {str(one): one for one in (*own[:1], *own[-1:])}
+        others = [one for name, one in ids.items() if name != str(lost.id)]
+        return any(self.get(one).ok for one in others[:_OTHERS])
 
     def _check_values(
         self,
@@ -255,11 +274,13 @@ def _has_error_status(result: object) -> bool:
 def _places(results: list[object], count: int) -> Iterator[tuple[int | None, bool]]:
     """Yield the place of the item of each result, from 0, and whether the result states it: without
     that, results of all items have the order of the items. Places that may count from 0 or from 1
-    are not known.
+    are not known, and neither are those of a `position` out of order: it may be that of the
+    resource among others.
     """
     stated = [stated_place(one) for one in results]
     known = [place for place in stated if place is not None]
-    if len(known) < len(results) or len(set(known)) < len(known):
+    is_own = known != sorted(known) and not any(map(states_index, results))
+    if len(known) < len(results) or len(set(known)) < len(known) or is_own:
         in_order = len(results) == count and not known
         yield from ((at if in_order else None, False) for at in range(len(results)))
         return

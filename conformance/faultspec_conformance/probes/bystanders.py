@@ -5,7 +5,7 @@ read before and after. What the write sends or brings about does not show in the
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from faultspec.language.values import is_text_or_number
+from faultspec.language.values import is_text_or_number, shorten
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import (
     find_representation,
@@ -65,6 +65,11 @@ class _Trio:
     target: CreatedResource
     newer: CreatedResource
     sent: list[ServiceOperation] = field(default_factory=list)
+
+    @property
+    def every(self) -> tuple[CreatedResource, ...]:
+        """All three."""
+        return self.older, self.target, self.newer
 
     @property
     def others(self) -> tuple[CreatedResource, CreatedResource]:
@@ -148,7 +153,10 @@ class _WatchedWrite:
             return True
         text = own.get(name)
         is_own = isinstance(text, list) or (isinstance(text, str) and len(text) >= _TELLING)
-        return is_own and is_equal_value(old, text)
+        # What several have may go from one to another, such as a phone number.
+        holders = [one.body for one in self.trio.every if isinstance(one.body, dict)]
+        is_unique = sum(is_equal_value(one.get(name), text) for one in holders) == 1
+        return is_own and is_unique and is_equal_value(old, text)
 
 
 def bystanders(session: HttpSession) -> Iterator[ProbeResult]:
@@ -190,27 +198,25 @@ def _body_of(session: HttpSession, kind: ResourceKind, operation: ServiceOperati
 def _watch(
     session: HttpSession, kind: ResourceKind, operations: list[ServiceOperation]
 ) -> Iterator[Outcome]:
-    trio = _make_trio(session, kind)
-    for operation in operations:
-        if isinstance(trio, str):
-            yield not_exercised(_UPDATED, f"{operation.name}: {trio}")
+    trio: _Trio | str | None = None
+    for number, operation in enumerate(operations):
+        trio = trio or _make_trio(session, kind)
+        write = trio.send(operation) if isinstance(trio, _Trio) else None
+        if write is not None and not write.answer.ok and write.trio.sent:
+            trio = _make_trio(session, kind)  # an earlier action may be why it is refused
+            write = trio.send(operation) if isinstance(trio, _Trio) else None
+        if write is None:
+            left = ", ".join(one.name for one in operations[number:])
+            yield not_exercised(_UPDATED, f"no others are compared after {left}: {trio}")
             return
-        write = trio.send(operation)
-        if not write.answer.ok and trio.sent:  # an earlier action may be why it is refused
-            trio = _make_trio(session, kind)
-            if isinstance(trio, str):
-                continue
-            write = trio.send(operation)
         if not write.is_readable:
             reason = f"no others are compared: the service answered {write.answer} to "
             yield not_exercised(_UPDATED, reason + operation.name)
-            continue
-        found = write.effects()
-        if not found:
+        elif not write.effects():
             yield passed(_UPDATED)
-            continue
-        yield _confirm(session, kind, operation, write)
-        trio = _make_trio(session, kind)
+        else:
+            yield _confirm(session, kind, operation, write)
+            trio = None
 
 
 def _make_trio(session: HttpSession, kind: ResourceKind) -> _Trio | str:
@@ -251,13 +257,16 @@ def _confirm(
         names = own if isinstance(own, dict) else {}
         calm = find_representation(first[at], names).get(name)
         shown = find_representation(again.before[at], names).get(name)
-        if (at, name) not in moved or not is_equal_value(calm, shown):
+        made = find_representation(trio.others[at].creation, names).get(name, calm)
+        # What a creation changes in others, such as a quota, is shared.
+        is_calm = is_equal_value(calm, shown) and is_equal_value(calm, made)
+        if (at, name) not in moved or not is_calm:
             continue
         if is_equal_value(shown, moved[at, name]):
             continue
         age = "a newer" if at else "an older"
         message = f"{operation.name} of one {kind.name} ({again.answer}) changed `{name}` of {age} "
-        message += f"one, from {shown!r} to {value!r}"
+        message += f"one, from {shorten(repr(shown))} to {shorten(repr(value))}"
         evidence = (again.before[at], again.after[at], again.answer)
         return failed(_UPDATED, message, *evidence, pointer=f"/{name}", variant="other")
     reason = f"what others show after {operation.name} changes by itself, once, or is shared"

@@ -3,7 +3,7 @@
 With another key, or by another tenant, it is another write.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -49,6 +49,7 @@ from faultspec_conformance.session.observation import (
     leaves,
     list_items,
     not_exercised,
+    parse_body,
     passed,
     point,
 )
@@ -548,7 +549,9 @@ def _replay_deleted(
     delete = kind.operation("delete") if kind is not None else None
     if kind is None or delete is None:
         return
-    deleted = _find_deleted(session, rule, kind)
+    # The first creation of the run may be as old as the run.
+    is_kept = rule.window is None or session.driver.elapsed < rule.window
+    deleted = _find_deleted(session, rule, kind) if is_kept else None
     if deleted is not None:
         first, removed = deleted
         owner = session.identity(first.exchange.identity)
@@ -576,7 +579,8 @@ def _find_deleted(
 ) -> tuple[Observation, Observation] | None:
     """Return a creation with a key and the deletion of what it made; None without one.
 
-    What lay below a deleted item is left out: a service may look for that item first.
+    What lay below a deleted item, or names one in its body, is left out: a service may look for
+    that item first.
     """
     create, seen = kind.operation("create"), session.knowledge.exchanges
     removals = {
@@ -589,10 +593,17 @@ def _find_deleted(
         if not made.ok or create is None or exchange.operation != create.name:
             continue
         path = creation_path(kind, made) or ""
-        is_below = any(path.startswith(f"{above}/") for above in removals)
-        if path in removals and not is_below and carried_key(rule.key, exchange) is not None:
+        is_keyed = carried_key(rule.key, exchange) is not None
+        if path in removals and is_keyed and not _refers_to(path, exchange.request.body, removals):
             return made, removals[path]
     return None
+
+
+def _refers_to(path: str, body: bytes, removals: Collection[str]) -> bool:
+    """Whether a creation at a path, with a body, refers to one of the deleted items."""
+    gone = {removed.rpartition("/")[2] for removed in removals if removed != path}
+    named = {str(value) for _, value in leaves(parse_body(body))}
+    return not gone.isdisjoint(named) or any(path.startswith(f"{above}/") for above in removals)
 
 
 def _check_deleted(
