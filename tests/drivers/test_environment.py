@@ -16,6 +16,8 @@ ADDRESS = "https://service.invalid"
 REFUSED = {
     "HTTPS_PROXY": "foo://user:Zx9Kq7tR3mN5@127.0.0.1:1",
     "ALL_PROXY": "socks5://user:Zx9Kq7tR3mN5@127.0.0.1:1",
+    "HTTP_PROXY": "http://user:Zx9Kq7tR3mN5@proxy:port",
+    "NO_PROXY": "[::1",
     "SSL_CERT_FILE": "/no/such/file",
 }
 

@@ -148,3 +148,19 @@ def test_a_page_of_equal_lines_has_few_leaks() -> None:
 def kinds_of(leaks: Sequence[Leak]) -> set[str]:
     """The kinds of leaks."""
     return {leak.kind for leak in leaks}
+
+
+def test_the_time_for_a_page_does_not_grow() -> None:
+    """One line with a leak between lines that change stands in another text each time."""
+    known = KnownLines()
+    took = []
+    for number in range(12):
+        lines = [
+            each
+            for at in range(1_200)
+            for each in (f"line {at * number} of the page", "write to jane.doe@customer-mail.com")
+        ]
+        began = time.process_time()
+        known.detect("\n".join(lines), search)
+        took.append(time.process_time() - began)
+    assert max(took[6:]) < 5 * max(took[:3])

@@ -349,6 +349,22 @@ FRAMEWORKS = {
             admin()
         urlpatterns = [path("v1/orders/<int:id>", page)]
     """,
+    "flask-view-func": """
+        from flask import Flask
+        from app.main import admin
+        def page(id):
+            admin()
+        app = Flask(__name__)
+        app.add_url_rule("/v1/orders/<int:id>", endpoint="page", view_func=page)
+    """,
+    "django-re-path": """
+        from django import urls
+        from app.main import admin
+        class Page:
+            def get(self, request, id):
+                admin()
+        urlpatterns = [urls.re_path(r"^v1/orders/(?P<id>[0-9]+(-[0-9])?)$", Page.as_view())]
+    """,
     "django-include-module": """
         from django.urls import include, path
         urlpatterns = [path("v1/", include("app.order_urls"))]
@@ -410,6 +426,24 @@ def test_an_import_that_the_bindings_lack_is_found(tmp_path: Path) -> None:
         for each in found
         if each["code"] == "binding-missing"
     ] == [(2, "Gone"), (3, "TooLate")]
+
+
+def test_other_calls_of_these_names_add_no_route(tmp_path: Path) -> None:
+    """A registry, a queue and a cache have methods of the same names."""
+    files = {
+        "app/__init__.py": "",
+        "app/more.py": """
+            class OrderService:
+                def create(self): pass
+                def list(self): pass
+            def handle(): pass
+            container.register("orders", OrderService)
+            queue.add_get("orders", handle)
+            cache.mount("/orders", handle)
+        """,
+    }
+    _, found = trace(tmp_path, files)
+    assert len(messages(found, "routes-unknown")) == 1
 
 
 def test_a_program_without_routes_is_a_note(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ lines stand in the same text.
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import NamedTuple
@@ -24,6 +24,9 @@ _CONTEXT = 700
 
 #: Characters of lines with leaks, and numbers of lines, that are remembered.
 _MOST_CHARACTERS, _MOST_LINES = 4 * 1024 * 1024, 200_000
+
+#: Leaks of one line in different texts that are remembered.
+_MOST_OF_LINE = 32
 
 _Search = Callable[[str], Sequence[Leak]]
 
@@ -58,12 +61,11 @@ class KnownLines:
         page = _Page(text, lines, [0, *accumulate(len(line) + 1 for line in lines)])
         hashes = [*map(hash, zip(["", *lines], lines, [*lines[1:], ""], strict=False))]
         new = [number for number, each in enumerate(hashes) if each not in self.seen]
-        known = [*self._find_known(page, new)]
+        known: list[Leak] = []
+        if not page.is_mostly(page.ranges_around(new)):
+            known += self._find_known(page, new)
         ranges = [*page.ranges_around(new)]
-        if 2 * sum(end - start for start, end in ranges) > len(text):
-            found = search(text)
-        else:
-            found = _join(page, ranges, known, search)
+        found = search(text) if page.is_mostly(ranges) else _join(page, ranges, known, search)
         self._remember(page, hashes, found)
         return found
 
@@ -76,13 +78,14 @@ class KnownLines:
             before = self.leaks.get(line)
             if before is None:
                 continue
-            alike = [each for each in before if page.has_lines(number, each.lines)]
             placed = [
                 (each, page.place(number, each))
-                for each in alike
+                for each in before
                 if counts[each.leak.kind, each.leak.what] < MAX_MATCHES
+                and page.has_lines(number, each.lines)
             ]
-            same = [leak for each, leak in placed if page.around(leak) == each.around]
+            hashes = {(leak.start, leak.end): page.around(leak) for _, leak in placed}
+            same = [leak for each, leak in placed if hashes[leak.start, leak.end] == each.around]
             counts.update((leak.kind, leak.what) for leak in same)
             yield from same
             if placed and not same:
@@ -103,6 +106,8 @@ class KnownLines:
             known = _KnownLeak(lines, offset, page.around(leak), at_start)
             own = self.leaks.setdefault(lines[0], set())
             if known not in own:
+                if len(own) == _MOST_OF_LINE:
+                    own.clear()
                 own.add(known)
                 self._characters += sum(map(len, lines))
 
@@ -114,6 +119,10 @@ class _Page:
     text: str
     lines: Sequence[str]
     starts: Sequence[int]
+
+    def is_mostly(self, ranges: Iterable[_Range]) -> bool:
+        """Whether ranges are more than half of the text, which is searched as a whole then."""
+        return 2 * sum(end - start for start, end in ranges) > len(self.text)
 
     def line_at(self, place: int) -> int:
         """The number of the line with a character."""

@@ -81,7 +81,7 @@ def trace_program(
         )
         functions |= {function.name: function for function in read}
         router.read(module, tree)
-        missing += _missing_bindings(module, tree, classes)
+        missing += _missing_bindings(program, module, tree, classes)
         texts = {**written_texts(module, tree, wires), **texts}
     flow = trace_codes(functions, names, classes, program.size)
     routes = router.routes()
@@ -106,11 +106,12 @@ def trace_program(
 
 
 def _missing_bindings(
-    module: SourceModule, tree: ast.Module, classes: CodeClasses
+    program: Program, module: SourceModule, tree: ast.Module, classes: CodeClasses
 ) -> Iterator[Diagnostic]:
     """Imports of what the bindings had before a code was renamed or removed."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.ImportFrom):
+        # A module of the program may have the name of the package.
+        if not isinstance(node, ast.ImportFrom) or node.module in program.modules:
             continue
         for alias in node.names:
             if classes.lacks(node.module, alias.name):

@@ -19,7 +19,7 @@ from faultspec.raising.sources import Program, SourceModule, definitions, dotted
 _METHODS = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})
 
 #: A group of an expression of ``re_path``, which is a parameter.
-_GROUP = re.compile(r"\(\?P<(\w+)>[^()]*\)")
+_GROUP = re.compile(r"\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)")
 
 #: Calls that add one route to an application, with the methods that it has if none is given.
 _ADDITIONS: Mapping[str, Sequence[str]] = {
@@ -179,10 +179,14 @@ class RouteReader:
             self.add(call, table, [], module)
         elif owner is not None and last in _INCLUSIONS:
             self.read_inclusion(call, _Table(owner, "", 1), module)
-        elif owner is not None and last == "register" and len(call.args) > 1:
+        elif owner is not None and last == "register" and self._is_rest_router(owner, call):
             self.read_view_set(call, owner, module)
         elif owner is not None and last in _ADDITIONS:
             self.add(call, _Table(owner, "", 1), _ADDITIONS[last], module)
+
+    def _is_rest_router(self, owner: str, call: ast.Call) -> bool:
+        made = self.names.instances.get(owner, "")
+        return len(call.args) > 1 and made.rpartition(".")[2].endswith("Router")
 
     def _owner(self, call: ast.Call, module: SourceModule) -> str | None:
         """The application or router that a method is called of: that of ``app.router`` is ``app``,
@@ -259,19 +263,22 @@ class RouteReader:
         self, call: ast.Call, table: _Table, methods: Sequence[str], module: SourceModule
     ) -> None:
         """``Route("/x", handler)``, ``path("x/", handler)``, ``router.add_get("/x", handler)``."""
+        last = (dotted_name(call, module, {}) or "").rpartition(".")[2]
         arguments = call.args
-        if len(arguments) > 2 and _constant(arguments[1]) is not None:
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "add_url_rule":
-                arguments = [arguments[0], *arguments[2:]]  # its second one names the endpoint
-            else:  # `add_route("GET", "/x", handler)` of aiohttp
-                verb = _constant(arguments[0]) or "*"
-                methods = [] if verb == "*" else [verb.upper()]
-                arguments = arguments[1:]
+        handlers: Sequence[str] = _HANDLERS
+        if last == "add_url_rule":  # its second argument, and `endpoint`, are a name
+            arguments, handlers = [*arguments[:1], *arguments[2:]], ("view_func",)
+        elif len(arguments) > 2 and _constant(arguments[1]) is not None:
+            # `add_route("GET", "/x", handler)` of aiohttp
+            verb = _constant(arguments[0]) or "*"
+            methods = [] if verb == "*" else [verb.upper()]
+            arguments = arguments[1:]
         path = _constant(_argument(call, arguments, 0, _PATHS))
-        if path is not None and isinstance(call.func, ast.Name) and call.func.id == "re_path":
+        if path is not None and last == "re_path":
             path = _GROUP.sub(r"{\1}", path.removeprefix("^").removesuffix("$"))
-        handler = self.handler(_argument(call, arguments, 1, _HANDLERS), module)
-        if handler is None or path is None:
+        handler = self.handler(_argument(call, arguments, 1, handlers), module)
+        is_path = path is not None and (last not in _ADDITIONS or path[:1] in ("/", ""))
+        if handler is None or path is None or not is_path:
             return
         own_methods: Sequence[str | None] = _methods(call) or methods or [None]
         for method in own_methods:

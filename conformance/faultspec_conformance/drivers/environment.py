@@ -6,7 +6,9 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+import httpx
+
+_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -25,8 +27,8 @@ def usable_environment() -> Iterator[None]:
     except ImportError as error:
         needed = "a proxy of SOCKS needs the package socksio"
         raise UnusableEnvironment(errno.EINVAL, needed, _set_names(_PROXIES)) from error
-    except ValueError as error:
-        wanted = "the address of a proxy begins with http://, https:// or socks5://"
+    except (ValueError, httpx.InvalidURL) as error:
+        wanted = "the address of a proxy is http://HOST:PORT, https://… or socks5://…"
         raise UnusableEnvironment(errno.EINVAL, wanted, _set_names(_PROXIES)) from error
     except ssl.SSLError as error:
         reason = "the certificates cannot be read"

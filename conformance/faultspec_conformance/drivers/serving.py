@@ -90,10 +90,15 @@ class _Protocol(H11Protocol):
         """End the connection if the head of its request is not whole in time."""
         is_due = self.conn.their_state is h11.IDLE
         if is_due and self._due is None:
-            self._due = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+            self._due = self.loop.call_later(HEAD_SECONDS, self._end_unread)
         elif not is_due and self._due is not None:
             self._due.cancel()
             self._due = None
+
+    def _end_unread(self) -> None:
+        if self.conn.trailing_data[0]:  # an idle connection has no request
+            self._refused(f"the head of the request was not whole after {HEAD_SECONDS:g} seconds")
+        self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         """Answer a request that cannot be read."""

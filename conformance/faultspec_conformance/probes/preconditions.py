@@ -65,11 +65,13 @@ def call_at_state(
 
 def takes_validator(session: HttpSession, operation: ServiceOperation, shown: Observation) -> bool:
     """Whether an operation takes a validator: by the document or, if it names `If-Match` nowhere,
-    because what it changes has an ETag (RFC 9110, 13.1.1).
+    because what it changes has an ETag. A weak one, such as frameworks add to each answer, never
+    matches (RFC 9110, 13.1.1).
     """
     if operation.parameter("If-Match", "header") is not None or "412" in operation.responses:
         return True
-    return shown.header("ETag") is not None and not any(
+    tag = shown.header("ETag")
+    return tag is not None and not tag.startswith("W/") and not any(
         other.parameter("If-Match", "header") is not None or "412" in other.responses
         for other in session.description.operations
     )
