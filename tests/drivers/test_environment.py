@@ -50,8 +50,12 @@ def test_a_command_names_the_setting(name: str, tmp_path: Path) -> None:
     assert "Zx9Kq7tR3mN5" not in done.stdout + done.stderr
 
 
-def test_the_password_of_a_proxy_is_a_secret() -> None:
-    """A proxy that refuses it may repeat it."""
+def test_the_password_of_an_address_is_a_secret() -> None:
+    """A proxy that refuses it may repeat it, and so may the driver of a database."""
     found = dict(find_environment_secrets({"https_proxy": "http://user:Zx9Kq7tR3mN5@proxy:3128"}))
     assert "Zx9Kq7tR3mN5" in found
     assert not dict(find_environment_secrets({"HTTP_PROXY": "http://proxy:3128"}))
+    address = "postgres://postgres:Zx9Kq7tR3mN5@db:5432/orders?sslmode=require"
+    assert "Zx9Kq7tR3mN5" in dict(find_environment_secrets({"DATABASE_URL": address}))
+    plain = "postgres://postgres:postgres@db:5432/orders"
+    assert not {"postgres", "orders"} & dict(find_environment_secrets({"X": plain})).keys()

@@ -58,7 +58,7 @@ class KnownLines:
         if not LEAST <= len(text) <= SCANNED:
             return search(text)
         lines = text.split("\n")
-        page = _Page(text, lines, [0, *accumulate(len(line) + 1 for line in lines)])
+        page = _PageText(text, lines, [0, *accumulate(len(line) + 1 for line in lines)])
         hashes = [*map(hash, zip(["", *lines], lines, [*lines[1:], ""], strict=False))]
         new = [number for number, each in enumerate(hashes) if each not in self.seen]
         known: list[Leak] = []
@@ -69,7 +69,7 @@ class KnownLines:
         self._remember(page, hashes, found)
         return found
 
-    def _find_known(self, page: "_Page", new: list[int]) -> Iterator[Leak]:
+    def _find_known(self, page: "_PageText", new: list[int]) -> Iterator[Leak]:
         """The known leaks of a page. Lines whose leaks stand in another text are added to the new
         ones.
         """
@@ -84,7 +84,7 @@ class KnownLines:
                 if counts[each.leak.kind, each.leak.what] < MAX_MATCHES
                 and page.has_lines(number, each.lines)
             ]
-            hashes = {(leak.start, leak.end): page.around(leak) for _, leak in placed}
+            hashes = {(leak.start, leak.end): page.hash_around(leak) for _, leak in placed}
             same = [leak for each, leak in placed if hashes[leak.start, leak.end] == each.around]
             counts.update((leak.kind, leak.what) for leak in same)
             yield from same
@@ -92,7 +92,7 @@ class KnownLines:
                 new.append(number)
         new.sort()
 
-    def _remember(self, page: "_Page", hashes: Sequence[int], found: Sequence[Leak]) -> None:
+    def _remember(self, page: "_PageText", hashes: Sequence[int], found: Sequence[Leak]) -> None:
         if len(self.seen) > _MOST_LINES or self._characters > _MOST_CHARACTERS:
             self.seen.clear()
             self.leaks.clear()
@@ -103,7 +103,7 @@ class KnownLines:
             lines = tuple(page.lines[first : last + 1])
             offset = leak.start - page.starts[first]
             at_start = replace(leak, start=0, end=leak.end - leak.start)
-            known = _KnownLeak(lines, offset, page.around(leak), at_start)
+            known = _KnownLeak(lines, offset, page.hash_around(leak), at_start)
             own = self.leaks.setdefault(lines[0], set())
             if known not in own:
                 if len(own) == _MOST_OF_LINE:
@@ -113,7 +113,7 @@ class KnownLines:
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class _PageText:
     """A text, its lines, and where each of them starts."""
 
     text: str
@@ -137,7 +137,7 @@ class _Page:
         start = self.starts[number] + known.offset
         return replace(known.leak, start=start, end=start + known.leak.end)
 
-    def around(self, leak: Leak) -> int:
+    def hash_around(self, leak: Leak) -> int:
         """The hash of a leak with the text around it."""
         return hash(self.text[max(0, leak.start - _CONTEXT) : leak.end + _CONTEXT])
 
@@ -157,7 +157,7 @@ class _Page:
 
 
 def _join(
-    page: _Page, ranges: Sequence[_Range], known: Sequence[Leak], search: _Search
+    page: _PageText, ranges: Sequence[_Range], known: Sequence[Leak], search: _Search
 ) -> Sequence[Leak]:
     """The leaks in the inner part of each range, which has all of the text that decides about them,
     and the known ones elsewhere.

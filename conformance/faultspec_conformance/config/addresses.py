@@ -45,8 +45,8 @@ _PLACE = re.compile(
 _PATHS = re.compile(r"(?:OLD)?PWD|.*_(?:DIR|FILE|FOLDER|HOME|PATH)", re.IGNORECASE | re.DOTALL)
 
 
-#: Variables with the address of a proxy, which may have a user name and a password.
-_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
+#: The beginning of an address with a user name or a password.
+_WITH_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]{1,30}://[^/?#\s]{1,300}@", re.IGNORECASE)
 
 
 class AddressParts(NamedTuple):
@@ -154,16 +154,19 @@ def _find_named_word(name: str, word: str, written: str) -> Iterator[tuple[str, 
 
 def find_environment_secrets(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The variables whose names say that they are secrets, each with its replacement. A process
-    that the suite starts inherits them, and may print them. A word is none. Also user name and
-    password of proxies, which a proxy may repeat.
+    that the suite starts inherits them, and may print them. A word is none. Also user names and
+    passwords in addresses, such as those of databases and proxies.
     """
     for name, value in environment.items():
         text = value.strip()
         is_secret = SECRET_NAME.search(name) and not _PATHS.fullmatch(name)
         if is_secret and text and not _ORDINARY.fullmatch(text):
             yield text, "${" + name + "}"
-        elif name.lower() in _PROXIES:
-            yield from find_address_secrets(text)
+        elif _WITH_PASSWORD.match(text):  # of a database, a queue or a proxy
+            bare, *_ = text.partition("?")
+            yield from (
+                pair for pair in find_address_secrets(bare) if not _ORDINARY.fullmatch(pair[0])
+            )
 
 
 #: A header and its value, as a line, an argument or a mapping of YAML has them. A run of characters

@@ -18,7 +18,7 @@ NO_TAXONOMY = (
     "no taxonomy was given, so crashes, leaks and RFC 9110 were judged, and no codes or shapes; "
     "`faultspec init --from URL` drafts one"
 )
-"""What a report without a taxonomy says."""
+"""The note of a report without a taxonomy."""
 """The name of the taxonomy in the report of a run that had none."""
 
 #: The clauses of a first look: what a service owes whatever its taxonomy. All others compare

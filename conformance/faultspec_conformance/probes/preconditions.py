@@ -71,9 +71,13 @@ def takes_validator(session: HttpSession, operation: ServiceOperation, shown: Ob
     if operation.parameter("If-Match", "header") is not None or "412" in operation.responses:
         return True
     tag = shown.header("ETag")
-    return tag is not None and not tag.startswith("W/") and not any(
-        other.parameter("If-Match", "header") is not None or "412" in other.responses
-        for other in session.description.operations
+    return (
+        tag is not None
+        and not tag.startswith("W/")
+        and not any(
+            other.parameter("If-Match", "header") is not None or "412" in other.responses
+            for other in session.description.operations
+        )
     )
 
 

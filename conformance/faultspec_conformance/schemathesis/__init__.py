@@ -85,14 +85,15 @@ def error_taxonomy(ctx: Any, response: Any, case: Any) -> bool | None:
     """Judge an answer by the taxonomy. Raises one failure for each broken clause."""
     contract = _contract(os.environ.get(TAXONOMY, _DEFAULT))
     judgement = without_consequences(judge(contract, exchange_of(response, case)))
-    masking = mask_environment(os.environ)  # the service may have the same
-    broken = [
-        BrokenClause(masking.finding(finding), contract.clauses[finding.clause].title)
-        for finding in judgement.findings
-        if finding.level == "error"
-    ]
-    if broken:
-        raise FailureGroup(broken)
+    found = [finding for finding in judgement.findings if finding.level == "error"]
+    if found:
+        masking = mask_environment(os.environ)  # the service may have the same
+        raise FailureGroup(
+            [
+                BrokenClause(masking.finding(finding), contract.clauses[finding.clause].title)
+                for finding in found
+            ]
+        )
     return None if judgement.exercised else True
 
 
