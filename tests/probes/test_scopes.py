@@ -174,3 +174,41 @@ def test_a_forbidden_success_fails_whatever_it_was_for() -> None:
         assert session.call(replace(spec, identity=CONFIG.identities[name])).ok
     assert failures(list(session.observations.outcomes), "auth/scope") == {"DELETE /notes/{id}"}
     assert len(session.observations.outcomes) == 1
+
+
+class Shelves:
+    """Shelves that three writes change. ``forgotten``: the one that does not look at scopes."""
+
+    def __init__(self, forgotten: str) -> None:
+        self.forgotten = forgotten
+        self.made = 0
+
+    def __call__(self, request: Request) -> Response:
+        """The answer."""
+        who = next((value for name, value in request.headers if name.lower() == "x-key"), None)
+        if who == "ben" and request.method == "POST" and request.target != self.forgotten:
+            return answer(403, {"code": "forbidden"})
+        return answer(200, {"id": "s1"})
+
+
+@pytest.mark.parametrize("forgotten", ["", "/sort", "/clear"])
+def test_every_operation_looks_at_scopes(forgotten: str) -> None:
+    """Of several operations with one method the first is called by every run, and the others by
+    those that have generated traffic.
+    """
+    write = {"responses": {"200": {"description": "done"}}, "security": [{"key": ["write"]}]}
+    described = {
+        **document(is_required=False),
+        "paths": {path: {"post": write} for path in ("/fill", "/sort", "/clear")},
+    }
+    people = {
+        "ann": Identity("ann", (("X-Key", "ann"),), scopes=("read", "write")),
+        "ben": Identity("ben", (("X-Key", "ben"),), scopes=("read",)),
+    }
+    config = ServiceConfig(identities=people, limits=Limits(writes=True))
+    session = http_session(Shelves(forgotten), TAXONOMY, config, described)
+    session.record_results(auth.scopes(session))
+    assert not failures(list(session.observations.outcomes), "auth/scope")
+    session.record_results(auth.scopes_of_others(session))
+    found = failures(list(session.observations.outcomes), "auth/scope")
+    assert found == ({f"POST {forgotten}"} if forgotten else set())

@@ -223,6 +223,7 @@ OF_ALL_OPERATIONS: tuple[Probe[HttpSession], ...] = (
     ),
     Probe("oversized-of-others", limits.oversized_bodies_of_others, ("framework/oversized",)),
     Probe("odd-bodies", odd_texts.odd_bodies),
+    Probe("scopes-of-others", auth.scopes_of_others, ("auth/scope",)),
     Probe("bystanders", bystanders.bystanders, bystanders.BYSTANDERS),
     Probe(
         "constraints",

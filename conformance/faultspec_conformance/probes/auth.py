@@ -371,11 +371,7 @@ def scopes(session: HttpSession) -> Iterator[Outcome]:
             for operation in session.inventory.operations
             if is_forbidden(identity, operation) and (session.writable or not operation.writes)
         ]
-        beyond = [
-            operation
-            for operation in _protected_operations(session)
-            if operation not in named and not authority(identity, operation)
-        ]
+        beyond = _beyond_scopes(session, identity)
         operations = [*named[:_OPERATIONS], *one_of_each_method(beyond)]
         asked += len(operations)
         for operation in operations:
@@ -388,6 +384,32 @@ def scopes(session: HttpSession) -> Iterator[Outcome]:
         why = "" if declared else ": the OpenAPI document names none under `security`"
         reason = f"no operation that may be called is beyond the declared scopes{why}"
         yield not_exercised(_SCOPE, reason)
+
+
+def scopes_of_others(session: HttpSession) -> Iterator[Outcome]:
+    """Call the other operations beyond the scopes of each identity: a service that checks them in
+    each operation forgets one.
+    """
+    for identity in session.identities:
+        beyond = _beyond_scopes(session, identity) if identity.limited else []
+        asked = one_of_each_method(beyond)
+        others = [operation for operation in beyond if operation not in asked]
+        for operation in others[:_OPERATIONS]:
+            yield from _call_beyond(session, identity, operation)
+        if others[_OPERATIONS:]:
+            names = ", ".join(operation.name for operation in others[_OPERATIONS:])
+            yield not_exercised(_SCOPE, f"{identity.name} does not call {names}")
+
+
+def _beyond_scopes(session: HttpSession, identity: Identity) -> list[ServiceOperation]:
+    """The operations that need scopes which an identity lacks, and that are not forbidden to it by
+    name.
+    """
+    return [
+        operation
+        for operation in _protected_operations(session)
+        if not is_forbidden(identity, operation) and not authority(identity, operation)
+    ]
 
 
 def _call_beyond(
