@@ -419,7 +419,7 @@ def test_the_page_of_generated_typescript_compiles_and_runs(
     snippets = re.findall(
         r"^```ts\n(.*?)```", GENERATED.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
-    assert len(snippets) == 4
+    assert len(snippets) == 5
     folder = tmp_path / "page"
     shutil.copytree(clients.folder, folder, symlinks=True)
     (folder / "page.ts").write_text("".join(snippets))
@@ -427,7 +427,7 @@ def test_the_page_of_generated_typescript_compiles_and_runs(
     done = subprocess.run(
         ["node", "page.js"], cwd=folder, capture_output=True, text=True, check=False
     )
-    printed = "409\nit exists as order-1\nfalse not_retriable false\n"
+    printed = "409\n429 409\nit exists as order-1\nfalse not_retriable false\n"
     assert (done.stdout, done.returncode) == (printed, 0), done.stderr
 
 

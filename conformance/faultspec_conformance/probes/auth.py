@@ -371,7 +371,7 @@ def scopes(session: HttpSession) -> Iterator[Outcome]:
             for operation in session.inventory.operations
             if is_forbidden(identity, operation) and (session.writable or not operation.writes)
         ]
-        beyond = _beyond_scopes(session, identity)
+        beyond = _find_operations_beyond(session, identity)
         operations = [*named[:_OPERATIONS], *one_of_each_method(beyond)]
         asked += len(operations)
         for operation in operations:
@@ -391,7 +391,7 @@ def scopes_of_others(session: HttpSession) -> Iterator[Outcome]:
     each operation forgets one.
     """
     for identity in session.identities:
-        beyond = _beyond_scopes(session, identity) if identity.limited else []
+        beyond = _find_operations_beyond(session, identity) if identity.limited else []
         asked = one_of_each_method(beyond)
         others = [operation for operation in beyond if operation not in asked]
         for operation in others[:_OPERATIONS]:
@@ -401,7 +401,7 @@ def scopes_of_others(session: HttpSession) -> Iterator[Outcome]:
             yield not_exercised(_SCOPE, f"{identity.name} does not call {names}")
 
 
-def _beyond_scopes(session: HttpSession, identity: Identity) -> list[ServiceOperation]:
+def _find_operations_beyond(session: HttpSession, identity: Identity) -> list[ServiceOperation]:
     """The operations that need scopes which an identity lacks, and that are not forbidden to it by
     name.
     """
