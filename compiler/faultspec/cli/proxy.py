@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import replace
-from datetime import date
 from typing import TYPE_CHECKING, Literal, TextIO
 from urllib.parse import urlsplit
 
@@ -175,12 +174,10 @@ def command(
     from faultspec.contract.model import with_cache
     from faultspec_conformance.drivers.reverse_proxy import ReverseProxy
     from faultspec_conformance.drivers.serving import serving, wait_for_interrupt
-    from faultspec_conformance.learning.first import NO_TAXONOMY
     from faultspec_conformance.observed.accumulator import Accumulator
+    from faultspec_conformance.observed.judging import conclude_observed
     from faultspec_conformance.observed.middleware import Watching
-    from faultspec_conformance.results.conclusion import conclude
     from faultspec_conformance.results.model import Report
-    from faultspec_conformance.run.first_look import without_guesses
 
     _check_origin(url)
     files = reporting.parse_outputs(reports)
@@ -215,16 +212,13 @@ def command(
     except KeyboardInterrupt:
         pass
     observer.finish()
-    notes = (*app.reasons_of_refusal(), *observer.notes(), *((NO_TAXONOMY,) if basis.owed else ()))
-    for note in notes:
+    for note in (*app.reasons_of_refusal(), *observer.notes()):
         accumulator.note(note)
     seconds = time.monotonic() - started
     not_run = (*observer.reasons(), *app.reasons_without_answer())
     result = accumulator.result(url, seconds=seconds, not_run=not_run)
-    # Without a taxonomy no error has to be held to one.
-    whole = replace(result, errors=None) if basis.owed else result
-    concluded = conclude(whole, date.today(), only=basis.only)
-    report = Report(without_guesses(concluded) if basis.owed else concluded, url, basis.only)
+    concluded = conclude_observed(result, owed=basis.owed, only=basis.only)
+    report = Report(concluded, url, basis.only)
     try:
         return reporting.write_report(
             reporting.complete(report, baseline, wanted), files, format_name

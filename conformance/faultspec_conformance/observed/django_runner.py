@@ -24,7 +24,7 @@ from faultspec_conformance.observed.clients import ObservedClients
 from faultspec_conformance.observed.judging import (
     ObservationFiles,
     UnusableFile,
-    conclude_tests,
+    conclude_observed,
     create_accumulator,
     describe_result,
     find_project_taxonomy,
@@ -75,7 +75,7 @@ class JudgingRunner(DiscoverRunner):  # type: ignore[misc]
             clients.unwrap()
         for note in clients.notes():
             self.log(note)
-        found = conclude_tests(accumulator.result("the tests"), owed=self._owed)
+        found = conclude_observed(accumulator.result("the tests"), owed=self._owed)
         warnings = find_warnings(found)
         if warnings:
             self.log(f"warnings, which fail no test:\n{print_findings(warnings).rstrip()}")

@@ -57,12 +57,14 @@ def create_accumulator(files: ObservationFiles) -> Accumulator:
     )
 
 
-def conclude_tests(result: Result, *, owed: bool) -> Result:
-    """The result of a session. ``owed``: it had no taxonomy, so no error had to be held to one."""
+def conclude_observed(result: Result, *, owed: bool, only: str | None = None) -> Result:
+    """The result of observed traffic. ``owed``: there was no taxonomy, so no error had to be held
+    to one. ``only``: the clauses that were asked for.
+    """
     if not owed:
-        return conclude(result, date.today())
+        return conclude(result, date.today(), only=only)
     noted = replace(result, errors=None, notes=(*result.notes, NO_TAXONOMY))
-    return without_guesses(conclude(noted, date.today()))
+    return without_guesses(conclude(noted, date.today(), only=only))
 
 
 def describe_result(result: Result) -> str:

@@ -276,7 +276,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not own.used:
         return
     from faultspec_conformance.observed.judging import (
-        conclude_tests,
+        conclude_observed,
         describe_result,
         find_warnings,
         print_findings,
@@ -285,7 +285,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     from faultspec_conformance.reports.private_file import write_private
     from faultspec_conformance.results.model import Report
 
-    result = conclude_tests(own.result(), owed=own.owed)
+    result = conclude_observed(own.result(), owed=own.owed)
     report = Report(result, "")
     terminalreporter.section("faultspec")
     if own.report_only:
