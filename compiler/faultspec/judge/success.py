@@ -19,9 +19,6 @@ WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 """Methods whose plain success may hide failed outcomes."""
 
 
-_WANTED = "expected an error status"
-
-
 def judge_success(
     findings: FindingCollector, claim: Claim | None, operation: Operation | None, body: DecodedBody
 ) -> None:
@@ -48,15 +45,12 @@ def judge_success(
     for index, value in enumerate(values):
         match = match_envelope(findings.contract, claim, value, context)
         where = f" in line {index + 1}" if body.has_lines else ""
-        wanted = _WANTED
+        wanted, is_unchanged = "expected an error status", True
         if match is not None and not match.read.fits and is_write:
             flag, changed = _flip_flags(match.envelope, value)
             match = match_envelope(findings.contract, claim, changed, context) if flag else None
-            wanted = f"{flag} says that it succeeded"
-        if match is None:
-            continue
-        has_flag = wanted == _WANTED and bool(_flags(match.envelope))
-        if not _is_certain(findings, match, has_flag=has_flag):
+            wanted, is_unchanged = f"{flag} says that it succeeded", False
+        if match is None or not _is_certain(findings, match, by_flag=is_unchanged):
             continue
         findings.add(
             "envelope/absent-on-success",
@@ -133,19 +127,17 @@ def _judge_hidden_failures(findings: FindingCollector, claim: Claim, body: objec
             return
 
 
-def _is_certain(
-    findings: FindingCollector, match: EnvelopeMatch, *, has_flag: bool = False
-) -> bool:
+def _is_certain(findings: FindingCollector, match: EnvelopeMatch, *, by_flag: bool = False) -> bool:
     """Whether a body is an error beyond doubt.
 
-    It has all of the shape, and a flag that only errors have, a declared code, or a required
-    correlation id.
+    It has all of the shape, and a declared code, a required correlation id or, with ``by_flag``, a
+    flag that only errors have.
     """
     envelope, read = match.envelope, match.read
     code = None if match.decided else read.slots.get("code")
     if not read.fits or isinstance(code, bool) or not isinstance(code, str | int):
         return False
-    if has_flag:
+    if by_flag and _flags(envelope):
         return True
     if code in findings.contract.numbering_in(envelope).wires:
         return True

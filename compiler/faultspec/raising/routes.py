@@ -152,7 +152,7 @@ class RouteReader:
             return
         prefix = _text(value, "prefix") or _text(value, "url_prefix") or ""
         depends = tuple(self.dependencies(value, module))
-        slash = next((each.value for each in value.keywords if each.arg == "trailing_slash"), None)
+        slash = _argument(value, (), 0, ("trailing_slash",))
         if isinstance(slash, ast.Constant) and slash.value is False:
             self._without_slash.add(name)
         if prefix or depends:
@@ -410,7 +410,7 @@ def _view_methods(decorator: ast.expr) -> Sequence[str]:
             func=ast.Name(id="api_view" | "require_http_methods"),
             args=[ast.List(elts=names) | ast.Tuple(elts=names)],
         ):
-            return [text.upper() for each in names if (text := _constant(each))]
+            return _upper_texts(names)
         case ast.Name(id="require_GET" | "require_POST"):
             return [decorator.id.removeprefix("require_")]
         case ast.Name(id="require_safe"):
@@ -418,8 +418,12 @@ def _view_methods(decorator: ast.expr) -> Sequence[str]:
     return ()
 
 
+def _upper_texts(nodes: Sequence[ast.expr]) -> Sequence[str]:
+    return [text.upper() for each in nodes if (text := _constant(each))]
+
+
 def _methods(call: ast.Call) -> Sequence[str]:
     for each in call.keywords:
         if each.arg == "methods" and isinstance(each.value, ast.List | ast.Tuple | ast.Set):
-            return [text.upper() for part in each.value.elts if (text := _constant(part))]
+            return _upper_texts(each.value.elts)
     return ()
