@@ -13,7 +13,6 @@ from functools import partial
 from itertools import islice
 
 from faultspec.language.values import shorten
-from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.choices import choice_members, other_choices
@@ -36,6 +35,7 @@ from faultspec_conformance.probes.filtered_effects import FilteredEffects, Filte
 from faultspec_conformance.probes.locations import check_location
 from faultspec_conformance.probes.long_texts import find_cut_text, with_long_texts
 from faultspec_conformance.probes.member_updates import MemberUpdates
+from faultspec_conformance.probes.operations import body_members
 from faultspec_conformance.probes.preconditions import OF_CONDITION, call_at_state
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.probes.whole_lists import read_pages
@@ -315,7 +315,7 @@ class _Lifetime:
         """
         if not read.ok:
             return set()
-        nodes = self._member_nodes(operation)
+        nodes = body_members(self.session, operation)
         return {
             name
             for name in emptied_members(sent, read) - self._choices(operation)
@@ -356,13 +356,6 @@ class _Lifetime:
 
     def _choices(self, operation: ServiceOperation) -> set[str]:
         return choice_members(self.session, operation)
-
-    def _member_nodes(self, operation: ServiceOperation) -> dict[str, Json]:
-        """Return the schemas of the documented members of a body."""
-        document = self.session.description.document
-        schema = operation.body.schema if operation.body is not None else {}
-        properties = sampling.properties_of(sampling.merge_all_of(document, schema))
-        return {name: sampling.only_branch(document, node) for name, node in properties.items()}
 
     def _check_listed_once(self, pages: list[Observation]) -> Iterator[Outcome]:
         """Check that the list shows one resource with the values of the creation, one of which no

@@ -279,8 +279,8 @@ def _places(results: list[object], count: int) -> Iterator[tuple[int | None, boo
     """
     stated = [stated_place(one) for one in results]
     known = [place for place in stated if place is not None]
-    is_own = known != sorted(known) and not any(map(states_index, results))
-    if len(known) < len(results) or len(set(known)) < len(known) or is_own:
+    of_resources = known != sorted(known) and not any(map(states_index, results))
+    if len(known) < len(results) or len(set(known)) < len(known) or of_resources:
         in_order = len(results) == count and not known
         yield from ((at if in_order else None, False) for at in range(len(results)))
         return

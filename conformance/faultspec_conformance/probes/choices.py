@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from faultspec.openapi.nodes import sequence
 from faultspec.openapi.service import ServiceOperation
+from faultspec_conformance.probes.operations import body_members
 from faultspec_conformance.session import sampling
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.resources import ResourceKind
@@ -40,9 +41,4 @@ def choice_members(session: HttpSession, operation: ServiceOperation) -> set[str
     """Return the members of a body whose values are choices, such as a state that goes on by
     itself.
     """
-    document = session.description.document
-    schema = operation.body.schema if operation.body is not None else {}
-    properties = sampling.properties_of(sampling.merge_all_of(document, schema))
-    return {
-        name for name, node in properties.items() if "enum" in sampling.only_branch(document, node)
-    }
+    return {name for name, node in body_members(session, operation).items() if "enum" in node}

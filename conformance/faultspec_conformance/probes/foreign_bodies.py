@@ -13,7 +13,7 @@ from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import Identity
 from faultspec_conformance.probes.effects import GONE
-from faultspec_conformance.probes.operations import json_writes
+from faultspec_conformance.probes.operations import body_members, json_writes
 from faultspec_conformance.probes.ownership import foreign_resources, marks
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import sampling
@@ -88,7 +88,7 @@ def _make_findable(
     create = resource.kind.operation("create")
     schema = create.body.schema if create is not None and create.body is not None else {}
     document = session.description.document
-    names = sampling.free_texts(document, schema) & _members(session, operation).keys()
+    names = sampling.free_texts(document, schema) & body_members(session, operation).keys()
     nodes = sampling.properties_of(sampling.merge_all_of(document, schema))
 
     def renew(body: object) -> object:
@@ -109,17 +109,12 @@ def _wanted_values(
     one for any text.
     """
     sent = resource.body if isinstance(resource.body, dict) else {}
-    members = _members(session, operation)
+    members = body_members(session, operation)
     own = marks(session, resource.kind, sent)
     found = {name: sent[name] for name in members if isinstance(sent.get(name), str | int)}
     if own and not found:
         found = {name: own[0] for name in members if name.lower() in _TEXTS}
     return found
-
-
-def _members(session: HttpSession, operation: ServiceOperation) -> Mapping[str, object]:
-    schema = operation.body.schema if operation.body is not None else {}
-    return sampling.properties_of(sampling.merge_all_of(session.description.document, schema))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +158,7 @@ def _lists_of_ids(session: HttpSession, kind: ResourceKind) -> Iterator[_ListOfI
         # A PUT or a PATCH may replace a list of the caller's own.
         if operation.placeholders or operation.method not in ("POST", "DELETE"):
             continue
-        for name, schema in _members(session, operation).items():
-            node = sampling.only_branch(document, schema)
+        for name, node in body_members(session, operation).items():
             item = sampling.only_branch(document, node.get("items") or {})
             is_list = sampling.kind(node) == "array" and _is_id(item)
             if is_list and _names_ids(name, kind, operation.template, collection):

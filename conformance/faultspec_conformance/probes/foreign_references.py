@@ -13,7 +13,7 @@ from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec.runtime.nodes import child
 from faultspec.runtime.pointers import steps
 from faultspec_conformance.config import ABSENT, Identity
-from faultspec_conformance.probes.operations import json_writes
+from faultspec_conformance.probes.operations import body_members, json_writes
 from faultspec_conformance.probes.ownership import (
     ForeignResources,
     ShownResource,
@@ -247,12 +247,9 @@ def _optional_references(
     session: HttpSession, operation: ServiceOperation, sent: Collection[str], kind: ResourceKind
 ) -> Iterator[str]:
     """Yield the places of documented members that refer to a kind and that a body lacks."""
-    schema = operation.body.schema if operation.body is not None else {}
-    document = session.description.document
-    for name, node in sampling.properties_of(sampling.merge_all_of(document, schema)).items():
-        member = sampling.only_branch(document, node)
-        takes_id = sampling.kind(member) in ("string", "integer")
-        is_writable = takes_id and not sampling.is_read_only(member)
+    for name, node in body_members(session, operation).items():
+        takes_id = sampling.kind(node) in ("string", "integer")
+        is_writable = takes_id and not sampling.is_read_only(node)
         if name not in sent and refers_to(name, kind.names) and is_writable:
             yield child("", name)
 

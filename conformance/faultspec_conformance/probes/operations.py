@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
+from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.refusals import is_checked_first
 from faultspec_conformance.results.model import Outcome
@@ -44,6 +45,16 @@ def json_writes(session: HttpSession) -> list[ServiceOperation]:
             len(operation.placeholders),
         ),
     )
+
+
+def body_members(session: HttpSession, operation: ServiceOperation) -> dict[str, Json]:
+    """Return the schemas of the members that the document has in the body of an operation: what
+    they refer to, and the one branch of a member that may be null.
+    """
+    document = session.description.document
+    schema = operation.body.schema if operation.body is not None else {}
+    properties = sampling.properties_of(sampling.merge_all_of(document, schema))
+    return {name: sampling.only_branch(document, node) for name, node in properties.items()}
 
 
 def creates(operation: ServiceOperation) -> bool:

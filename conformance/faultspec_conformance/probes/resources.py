@@ -6,6 +6,7 @@ from dataclasses import replace
 from faultspec.exchange.model import Canary
 from faultspec.openapi.service import ServiceOperation, shape_of
 from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.probes.operations import body_members
 from faultspec_conformance.probes.preconditions import call_past_condition
 from faultspec_conformance.probes.refusals import (
     check_absent_item,
@@ -14,7 +15,6 @@ from faultspec_conformance.probes.refusals import (
 )
 from faultspec_conformance.probes.updates import change_body
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session import sampling
 from faultspec_conformance.session.fixtures import (
     fixture,
     likely_body,
@@ -255,8 +255,7 @@ def _carried_members(
     """Return the members that the document allows in the body of an operation; all if it describes
     none.
     """
-    schema = operation.body.schema if operation.body is not None else {}
-    documented = sampling.properties_of(sampling.merge_all_of(session.description.document, schema))
+    documented = body_members(session, operation)
     return [name for name in values if not documented or name in documented]
 
 

@@ -22,6 +22,7 @@ from faultspec_conformance.probes.effects import (
     is_set_by_service,
     may_be_pending,
 )
+from faultspec_conformance.probes.operations import body_members
 from faultspec_conformance.probes.preconditions import call_at_state, takes_validator
 from faultspec_conformance.probes.updates import change_body, is_writable
 from faultspec_conformance.results.model import Outcome
@@ -159,13 +160,10 @@ def _complete(
     shown = find_representation(before, body)
     if one.update.method == "PATCH":
         return {member: value for member, value in body.items() if member in shown}
-    schema = one.update.body.schema if one.update.body is not None else {}
-    document = session.description.document
-    nodes = sampling.properties_of(sampling.merge_all_of(document, schema))
     known = {
         member: shown[member]
-        for member, node in nodes.items()
-        if member in shown and not sampling.is_read_only(sampling.only_branch(document, node))
+        for member, node in body_members(session, one.update).items()
+        if member in shown and not sampling.is_read_only(node)
     }
     return {**known, **body}
 

@@ -15,6 +15,7 @@ from faultspec.exchange.finding import Level
 from faultspec.openapi.nodes import Json
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.probes.effects import GONE, find_representation, may_be_pending
+from faultspec_conformance.probes.operations import body_members
 from faultspec_conformance.probes.preconditions import OF_CONDITION, call_past_condition
 from faultspec_conformance.probes.updates import change_body, changes
 from faultspec_conformance.results.model import Outcome
@@ -210,7 +211,9 @@ class _Writes:
         """Yield the members that the service sets, as far as a read shows them."""
         document = self.session.description.document
         shown = find_representation(state, resource.body if isinstance(resource.body, dict) else {})
-        asked = {name: node for one in self._writes() for name, node in self._members(one).items()}
+        asked: dict[str, Json] = {}
+        for write in self._writes():
+            asked |= body_members(self.session, write)
         answered: dict[str, Json] = {}
         for operation in (self.read, self.kind.operation("create")):
             success = operation.success if operation is not None else None
@@ -243,13 +246,6 @@ class _Writes:
     def _writes(self) -> list[ServiceOperation]:
         create = self.kind.operation("create")
         return [*([create] if create is not None else []), *changes(self.session, self.kind)]
-
-    def _members(self, operation: ServiceOperation) -> dict[str, Json]:
-        """Return the schemas of the members that the document has in the body of an operation."""
-        document = self.session.description.document
-        schema = operation.body.schema if operation.body is not None else {}
-        properties = sampling.properties_of(sampling.merge_all_of(document, schema))
-        return {name: sampling.only_branch(document, one) for name, one in properties.items()}
 
     def _other_value(self, value: object, node: Json, resource: CreatedResource) -> object:
         """Return another value of the same type, such as the name of another tenant; None if there
@@ -412,7 +408,7 @@ class _Writes:
         """Yield the members of an update that the document has as not nullable; without a document
         those of the configured body.
         """
-        nodes = self._members(operation)
+        nodes = body_members(self.session, operation)
         if not nodes:
             body = change_body(self.session, self.kind, operation)
             yield from body if isinstance(body, dict) else ()
