@@ -8,10 +8,13 @@ import pytest
 from support.command_line import faultspec
 
 
-def test_a_full_disk_leaves_no_compiled_file(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_compiled_file(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """If the compiled files have no space, the folder is named, the exit code is 2, and no file is
-    written.
+    written. A cache of templates without space does not count.
     """
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("cache")))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8 * 1024, hard))
     try:

@@ -36,7 +36,7 @@ def check_golden(name: str, actual: str) -> None:
 
 # One of each thing that can go wrong in printing
 
-NASTY = '100% wrong,\n<&>"]]>\r\n\x1b[31mred\x07\t| `a` *b* _c_ [d](e) @f #1 ::error::x, é 日本 🎉 \u202e\ud800'
+NASTY = '100% wrong,\n<&>"]]>\r\n\x1b[31mred\x07\t| `a` *b* _c_ [d](e) @f #1 ::error::x ##vso[a]##[b], é 日本 🎉 \u202e\ud800'
 
 SOURCES = {
     "taxonomy.yaml": (
@@ -157,8 +157,10 @@ def test_nothing_found(name: str) -> None:
     check_golden(f"{name}-nothing.txt", PRINTERS[name]((), {"clean.yaml": "a: 1\n"}))
 
 
-_any_text = st.text(st.characters(), max_size=20) | st.text(
-    st.sampled_from("\x1b\x00\x9b\n\r\t\x7f\u202e\u2028\ud800%:,|`]>")
+_any_text = (
+    st.text(st.characters(), max_size=20)
+    | st.text(st.sampled_from("\x1b\x00\x9b\n\r\t\x7f\u202e\u2028\ud800%:,|`]>#["))
+    | st.sampled_from(["##[stop-commands]x", "a ##vso[b]", "###teamcity[a b]"])
 )
 
 
@@ -173,13 +175,16 @@ _any_text = st.text(st.characters(), max_size=20) | st.text(
 def test_terminal_is_safe(
     printer: Printer, *, message: str, path: str, line: str, hint: str | None, span: Span | None
 ) -> None:
-    """Control and direction-changing characters never reach the output, which is UTF-8."""
+    """Control and direction-changing characters, and commands of CI runners, never reach the output,
+    which is UTF-8.
+    """
     found = Diagnostic("c", message, path, span, hint=hint, related=(Related(message, path, span),))
     out = printer([found], {path: line})
     out.encode("utf-8")
     assert not re.search(
         "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]", out
     )
+    assert not re.search(r"##\w*\[", out)
     assert out.endswith("\n")
 
 

@@ -635,6 +635,17 @@ def test_a_report_has_no_hidden_characters(write: Callable[[Report], str]) -> No
         assert escape in text
 
 
+@pytest.mark.parametrize("name", reports.FORMATS)
+def test_a_report_has_no_command_of_a_runner(name: str) -> None:
+    """A log of CI that shows a report has no command of the service. Runners find `##[…]` and
+    `##word[…]` anywhere in a line, and GitHub's finds `::word::` where a line begins.
+    """
+    commands = "##vso[task.a] ###[group]x ##teamcity[a b]\n  ::add-mask::x\n::error::y"
+    text = reports.FORMATS[name](report(commands))
+    assert not re.search(r"##\w*\[", text)
+    assert not [line for line in text.splitlines() if re.match(r"\s*::(add-mask|error::y)", line)]
+
+
 def test_a_long_reason_is_wrapped_and_whole() -> None:
     """The table shows every word of a reason, in lines that stand below each other."""
     words = [f"word{number}" for number in range(60)]

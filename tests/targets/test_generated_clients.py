@@ -123,6 +123,20 @@ class Service:
         headers = {"Content-Encoding": "gzip"}
         return StreamingResponse(body(), 404, headers, media_type="application/json")
 
+    async def fail_undecodable(self, _: Request) -> Response:
+        """Answer 503 with a body that is not what its coding says."""
+        headers = {"Content-Encoding": "gzip"}
+        return Response(b"abcd", 503, headers, media_type="application/json")
+
+    async def fail_cut(self, _: Request) -> Response:
+        """Answer 503 with a body that ends before its length."""
+
+        async def body() -> Any:
+            yield b"{"
+
+        headers = {"Content-Length": "400"}
+        return StreamingResponse(body(), 503, headers, media_type="application/json")
+
     async def fail_slowly(self, _: Request) -> Response:
         """Answer 404 with a body that comes blank by blank."""
 
@@ -143,6 +157,8 @@ class Service:
             Route("/long", self.fail_at_length),
             Route("/nothing", self.fail_with_nothing),
             Route("/slow", self.fail_slowly),
+            Route("/undecodable", self.fail_undecodable),
+            Route("/cut", self.fail_cut),
         ]
         with serving(Starlette(routes=routes)) as base:
             yield base
@@ -467,6 +483,72 @@ def test_a_client_gives_up_an_error_that_unpacks_to_nothing(
         took = time.monotonic() - began
     assert (type(sent.error).__name__, sent.error.status) == ("UnknownError", 404)
     assert took < PATIENCE / 2
+
+
+@pytest.mark.parametrize(
+    ("library", "path"),
+    [
+        *((library, path) for library in CLIENTS for path in ("/undecodable", "/cut")),
+        ("httpx-async", "/slow"),
+        ("aiohttp", "/slow"),
+    ],
+)
+def test_an_error_that_cannot_be_read_keeps_no_connection(
+    library: str, path: str, package: str
+) -> None:
+    """A client with one connection can call again, however the body of an error fails: it does not
+    decode, it is cut short, or the caller's own time ends while it comes.
+    """
+    with Service([]).served() as base:
+        if library in ("httpx", "requests"):
+            left = _call_after_failures(library, package, base, path)
+        else:
+            failing = _call_httpx_after if library == "httpx-async" else _call_aiohttp_after
+            clients = module(package, f"clients.{library.partition('-')[0]}")
+            left = asyncio.run(failing(clients, base, path))
+    assert left == 200
+
+
+def _call_after_failures(library: str, package: str, base: str, path: str) -> int:
+    clients = module(package, f"clients.{library}")
+    if library == "requests":
+        with requests.Session() as session:
+            session.mount("http://", clients.RetryAdapter(pool_maxsize=1, pool_block=True))
+            for _ in range(2):
+                with pytest.raises(requests.RequestException):
+                    session.get(base + path)
+            return session.get(base).status_code
+    limited = httpx.HTTPTransport(limits=httpx.Limits(max_connections=1))
+    with httpx.Client(transport=clients.RetryTransport(limited), timeout=5) as client:
+        for _ in range(2):
+            with pytest.raises((httpx.DecodingError, httpx.RemoteProtocolError)):
+                client.get(base + path)
+        return client.get(base).status_code
+
+
+async def _call_httpx_after(clients: Any, base: str, path: str) -> int:
+    limited = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=1))
+    transport = clients.AsyncRetryTransport(limited)
+    async with httpx.AsyncClient(transport=transport, timeout=5) as client:
+        for _ in range(2):
+            failures = (httpx.DecodingError, httpx.RemoteProtocolError, TimeoutError)
+            with pytest.raises(failures):
+                async with asyncio.timeout(0.5):
+                    await client.get(base + path)
+        return (await client.get(base)).status_code
+
+
+async def _call_aiohttp_after(clients: Any, base: str, path: str) -> int:
+    one, patience = aiohttp.TCPConnector(limit=1), aiohttp.ClientTimeout(total=5)
+    async with aiohttp.ClientSession(
+        connector=one, timeout=patience, middlewares=[clients.retrying()]
+    ) as session:
+        for _ in range(2):
+            with pytest.raises((aiohttp.ClientPayloadError, TimeoutError)):
+                async with asyncio.timeout(0.5), session.get(base + path) as answer:
+                    await answer.read()
+        async with session.get(base) as last:
+            return last.status
 
 
 def test_a_client_of_requests_reads_bodies_of_other_libraries(package: str) -> None:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from faultspec.diagnostics.formats.escaping import UNSAFE, escape_line
+from faultspec.diagnostics.formats.escaping import escape_at
 from faultspec.diagnostics.model import Span
 
 #: The width of a tab in spaces; constant, so that the underline does not depend on its column.
@@ -66,11 +66,10 @@ def _cells(line: str) -> list[tuple[str, int]]:
     """
     cells: list[tuple[str, int]] = []
     joined = False
-    for char in line:
+    for index, char in enumerate(line):
         if char == "\t":
             cells.append((" " * _TAB, _TAB))
-        elif re.match(UNSAFE, char):
-            shown = escape_line(char)
+        elif shown := escape_at(line, index):
             cells.append((shown, len(shown)))
         elif char == "\ufe0f" and cells and cells[-1][1] == 1:
             cells.append((char, 1))  # asks for the wide form of a narrow sign

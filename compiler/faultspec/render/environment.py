@@ -6,6 +6,7 @@ and the cache of compiled templates.
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,11 @@ class _TemplateCache(FileSystemBytecodeCache):
             super().load_bytecode(bucket)
         except Exception:  # whatever the bytes of a pickle raise
             bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a compiled template, if there is space for it."""
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
 
 
 def shipped_templates() -> Path:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from faultspec.diagnostics.formats.escaping import visible_lines
+from faultspec.diagnostics.formats.escaping import escape_markup, visible_lines
 
 #: Characters that XML 1.0 section 2.2 excludes, escaped or not.
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -63,7 +63,7 @@ def write_junit(name: str, suites: Sequence[TestSuite], *, seconds: float | None
             if case.text is not None:
                 element.text = _xml_text("\n".join(visible_lines(case.text)))
     ElementTree.indent(root)
-    document = ElementTree.tostring(root, encoding="unicode")
+    document = escape_markup(ElementTree.tostring(root, encoding="unicode"))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n'
 
 

@@ -67,13 +67,16 @@ def retrying(
             if not may_be_error(response.status, response.headers):
                 call.succeed()
                 return response
-            error = await _error_of(response)
-            delay = call.delay(
-                error,
-                request.method,
-                request.headers,
-                repeatable=isinstance(request.body, bytes | aiohttp.BytesPayload),
-            )
+            try:
+                delay = call.delay(
+                    await _error_of(response),
+                    request.method,
+                    request.headers,
+                    repeatable=isinstance(request.body, bytes | aiohttp.BytesPayload),
+                )
+            except BaseException:  # aiohttp closes only what it was given
+                response.close()
+                raise
             if delay is None:
                 return response
             response.release()

@@ -87,7 +87,11 @@ class RetryTransport(httpx.BaseTransport):
             if not may_be_error(response.status_code, response.headers):
                 call.succeed()
                 return response
-            delay = _delay(call, request, response, _read_error(response))
+            try:
+                delay = _delay(call, request, response, _read_error(response))
+            except BaseException:  # httpx closes only what it was given
+                response.close()
+                raise
             if delay is None:
                 return response
             response.close()
@@ -121,7 +125,12 @@ class AsyncRetryTransport(httpx.AsyncBaseTransport):
             if not may_be_error(response.status_code, response.headers):
                 call.succeed()
                 return response
-            delay = _delay(call, request, response, await _read_error_async(response))
+            try:
+                body = await _read_error_async(response)
+                delay = _delay(call, request, response, body)
+            except BaseException:  # httpx closes only what it was given
+                await response.aclose()
+                raise
             if delay is None:
                 return response
             await response.aclose()
@@ -217,7 +226,8 @@ def _read(parts: Iterator[bytes]) -> bytes:
 
 def _decoded(response: httpx.Response, raw: bytes) -> bytes:
     """A body without its content coding, as far as it is read. One with several codings
-    is not decoded: each could make a thousand bytes of one.
+    is not decoded: each could make a thousand bytes of one. One that does not decode is
+    empty, so that the status is still an error.
     """
     codings = response.headers.get_list("content-encoding", split_commas=True)
     if len(raw) > LARGEST_BODY or not codings:
@@ -227,7 +237,10 @@ def _decoded(response: httpx.Response, raw: bytes) -> bytes:
     packed = httpx.Response(
         response.status_code, headers=response.headers, stream=_Pieces(raw)
     )
-    return _read(packed.iter_bytes())
+    try:
+        return _read(packed.iter_bytes())
+    except httpx.DecodingError:
+        return b""
 
 
 def _raise(response: httpx.Response, body: bytes) -> None:
