@@ -94,6 +94,10 @@ class Garage:
                     for other, car in self.cars.items()
                     if car["colour"] != gone["colour"]
                 }
+            if self.sin == "deletes-same-doors":
+                self.cars = {
+                    other: car for other, car in self.cars.items() if car["doors"] != gone["doors"]
+                }
             if self.sin == "deletes-newer":
                 self.cars = {other: car for other, car in self.cars.items() if other < name}
             return Response(204, (), b"")
@@ -211,6 +215,7 @@ def test_a_behaving_service_passes() -> None:
         ("null-crashes", "service/no-crash"),
         ("deletes-newer", "writes/deleted"),
         ("deletes-same-colour", "writes/deleted"),
+        ("deletes-same-doors", "writes/deleted"),
         ("location-of-nothing", "writes/created"),
         ("location-of-first", "writes/created"),
     ],

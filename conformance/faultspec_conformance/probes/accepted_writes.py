@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
-from faultspec.language.values import shorten
+from faultspec.language.values import is_text_or_number, shorten
 from faultspec.openapi.service import ServiceOperation
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.choices import choice_members, other_choices
@@ -24,6 +24,7 @@ from faultspec_conformance.probes.effects import (
     emptied_members,
     find_representation,
     is_equal_value,
+    is_masked,
     is_soft_deletion,
     lists_item,
     lists_unchanged,
@@ -643,23 +644,81 @@ class _Lifetime:
         for other in others:
             if now is None or not lists_item(now, other):
                 yield from self._check_other(operation, other, answer)
+        shared = self.session.knowledge.created.get(self.kind.name)
+        newer = [one for one in others if one is not shared]
+        if newer and not self._is_sibling(newer[0]):
+            yield from self._delete_older(operation, newer[0])
+
+    def _is_sibling(self, other: CreatedResource) -> bool:
+        """Whether another resource lies below the same items."""
+        place = last_placeholder(self.kind)
+        mine, theirs = dict(self.resource.values), dict(other.values)
+        mine.pop(place, None)
+        theirs.pop(place, None)
+        return mine == theirs
+
+    def _delete_older(
+        self, operation: ServiceOperation, older: CreatedResource
+    ) -> Iterator[Outcome]:
+        """Delete the older one of two resources of one parent: no newer one lay beside the other.
+
+        A parent may have room for two alone.
+        """
+        newer = make(self.session, self.kind, owner=older.owner)
+        lifetime = replace(self, resource=older)
+        if not isinstance(newer, CreatedResource) or not lifetime._is_sibling(newer):
+            return
+        state = lifetime.get()
+        if not state.ok:
+            return
+        state, answer = lifetime._send_delete(operation, state)
+        if answer.ok and not may_be_pending(answer):
+            yield lifetime._check_gone(operation, state, answer, lifetime.get())
+            yield from lifetime._check_other(operation, newer, answer)
 
     def _others(self, state: Observation) -> list[CreatedResource]:
         """Return other resources of the kind: a new one, which refers to the same resources and has
-        the same choices as a read shows, and the one that the run made first.
+        the values that a read shows, as far as creations may share them, and the one that the run
+        made first.
         """
         create, owner = self.kind.operation("create"), self.resource.owner
         choices = self._choices(create) if create is not None else set()
         shown = find_representation(state, dict.fromkeys(choices))
         chosen = {name: shown[name] for name in choices if shown.get(name) is not None}
-        new = make(self.session, self.kind, owner=owner, change=partial(_add_members, chosen))
-        if isinstance(new, str) and chosen:  # the service itself leads to some states
+        equal = partial(self._with_shared_values, state=state)
+        new = make(
+            self.session,
+            self.kind,
+            owner=owner,
+            change=lambda body: _add_members(chosen, equal(body)),
+        )
+        if isinstance(new, str):  # the service itself leads to some states
             new = make(self.session, self.kind, owner=owner)
         first = self.session.knowledge.created.get(self.kind.name)
         found = [one for one in (new, first) if isinstance(one, CreatedResource)]
         unique = {str(one.id): one for one in reversed(found)}
         unique.pop(str(self.resource.id), None)
         return list(unique.values())
+
+    def _with_shared_values(self, body: object, state: Observation) -> object:
+        """Return the body of a creation with the values that the resource shows now, of members
+        for which each creation sends the same.
+        """
+        sent = self.resource.body
+        if not isinstance(body, dict) or not isinstance(sent, dict):
+            return body
+        shown = find_representation(state, sent)
+        shared = {
+            name
+            for name in body.keys() & sent.keys() & shown.keys() - {*self.kind.config.unique}
+            if is_equal_value(body[name], sent[name])
+        }
+        values = {name: shown[name] for name in shared}
+        return body | {
+            name: value
+            for name, value in values.items()
+            if is_text_or_number(value) and not is_masked(value)
+        }
 
     def _ends_of_list(self, new: CreatedResource) -> list[CreatedResource]:
         """Return the first and the last other resource of the list that can be read."""

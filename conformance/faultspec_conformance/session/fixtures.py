@@ -87,16 +87,23 @@ def make(
     """Create a resource and return it, or the reason why it could not be created.
 
     ``change``: returns the body that is sent in place of an ordinary one. After a conflict, what
-    the creation refers to is made anew: a tool may be lent only once.
+    the creation refers to is made anew: a tool may be lent only once. What it lies below is made
+    anew only if that does not help: several of one parent show what a write does to its siblings.
     """
     operation, before = kind.operation("create"), len(session.knowledge.exchanges)
     with session.driver.log_as("setup"):
         made = _make(session, kind, owner, change)
         if isinstance(made, CreatedResource) or operation is None:
             return made
-        taken = any(seen.status == CONFLICT for seen in session.knowledge.exchanges[before:])
-        if taken and renew_references(session, operation, kind.call("create")):
-            return _make(session, kind, owner, change)
+        call, refused = kind.call("create"), session.knowledge.exchanges[before:]
+        for keeps_parents in (True, False):
+            taken = any(seen.status == CONFLICT for seen in refused)
+            if taken and renew_references(session, operation, call, keeps_parents=keeps_parents):
+                before = len(session.knowledge.exchanges)
+                made = _make(session, kind, owner, change)
+                refused = session.knowledge.exchanges[before:]
+            if isinstance(made, CreatedResource):
+                break
         return made
 
 
@@ -195,25 +202,33 @@ def needed_kinds(
         if (call is not None)
         else _referred_kinds(session, operation)
     )
-    parents = [
-        kind
-        for kind in session.kinds
-        if kind.item is not None
-        and shape_of(operation.template).startswith(shape_of(kind.item) + "/")
-    ]
+    parents = [kind for kind in session.kinds if _is_parent(kind, operation)]
     return list({kind.name: kind for kind in (*parents, *named)}.values())
 
 
+def _is_parent(kind: ResourceKind, operation: ServiceOperation) -> bool:
+    """Whether an operation lies below an item of a kind."""
+    shape = shape_of(operation.template)
+    return kind.item is not None and shape.startswith(shape_of(kind.item) + "/")
+
+
 def renew_references(
-    session: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None = None
+    session: HttpSession,
+    operation: ServiceOperation,
+    call: ConfiguredCall | None = None,
+    *,
+    keeps_parents: bool = False,
 ) -> bool:
     """Replace the shared resources that a request refers to, and those that it lies below, by new
     ones. Return whether there are any.
 
-    A service may accept one such request for each of them.
+    A service may accept one such request for each of them. ``keeps_parents``: those that it lies
+    below stay.
     """
     knowledge, renewed = session.knowledge, False
     for kind in needed_kinds(session, operation, call):
+        if keeps_parents and _is_parent(kind, operation):
+            continue
         if kind.name in knowledge.under_way or kind.name not in knowledge.created:
             continue
         knowledge.under_way.add(kind.name)
