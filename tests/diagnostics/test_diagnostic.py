@@ -175,8 +175,8 @@ _any_text = (
 def test_terminal_is_safe(
     printer: Printer, *, message: str, path: str, line: str, hint: str | None, span: Span | None
 ) -> None:
-    """Control and direction-changing characters, and commands of CI runners, never reach the output,
-    which is UTF-8.
+    """Control and direction-changing characters, and commands of CI runners, never reach the
+    output, which is UTF-8.
     """
     found = Diagnostic("c", message, path, span, hint=hint, related=(Related(message, path, span),))
     out = printer([found], {path: line})
