@@ -112,6 +112,7 @@ class Garage:
         number = next(self.numbers)
         name = f"car-{number:04}"
         self.cars[name] = {"note": None, "colour": "red", **body, "id": name, "uses": 0}
+        self.cars[name]["created_at"] = f"2026-01-01T00:00:{number % 60:02}Z"
         self.tags[name] = 1
         place = {"location-of-nothing": number, "location-of-first": "car-0001"}.get(self.sin, name)
         return self.shown(201, self.cars[name], Location=f"/cars/{place}")
@@ -128,6 +129,8 @@ class Garage:
             after["extras"] = []
         if self.sin == "patch-sets-extras":
             after["extras"] = ["radio"]
+        if self.sin == "moves-creation":
+            after["created_at"] = f"2026-01-02T00:00:{next(self.numbers) % 60:02}Z"
         if self.sin == "patch-adds-extras":
             after["extras"] = [
                 *{**dict.fromkeys(before["extras"]), **dict.fromkeys(after["extras"])}
@@ -207,6 +210,7 @@ def test_a_behaving_service_passes() -> None:
         ("patch-clears-extras", "writes/updated"),
         ("patch-sets-extras", "writes/updated"),
         ("ignores-null", "writes/updated"),
+        ("moves-creation", "writes/updated"),
         ("keeps-note", "writes/updated"),
         ("keeps-doors", "writes/updated"),
         ("keeps-colour", "writes/updated"),

@@ -18,6 +18,7 @@ from faultspec_conformance.config import ABSENT
 from faultspec_conformance.probes.choices import choice_members, other_choices
 from faultspec_conformance.probes.effects import (
     GONE,
+    changed_creation_times,
     confirmed_members,
     creation_id_is_certain,
     differing_members,
@@ -577,21 +578,42 @@ class _Lifetime:
         emptied = self._find_emptied(operation, sent, after)
         if emptied:
             return self._lost_value(operation, min(emptied), (before, write, after))
-        if operation.method == "PATCH":
-            own = {
-                member: value
-                for member, value in shown.items()
-                if (isinstance(value, list) or (isinstance(value, str) and len(value) >= _TELLING))
-                and member not in sent
-                and value in earlier.get(member, ())
-            }
-            lost = reset_members(own, now)
-            if lost:
-                message = f"{name} reset `{min(lost)}` of the {kind.name}, which it did not send"
-                return failed(_UPDATED, message, *(before, write, after), pointer=f"/{min(lost)}")
+        side = self._find_side_effect(operation, update, earlier)
+        if side is not None:
+            return side
         if new or filled:
             return passed(_UPDATED)
         return not_exercised(_UPDATED, f"no answer shows a member that {name} changes")
+
+    def _find_side_effect(
+        self, operation: ServiceOperation, update: _Update, earlier: Mapping[str, Sequence[object]]
+    ) -> Outcome | None:
+        """Return the failure of a PATCH that changed what it did not send: a value that the
+        creation sent, or the time of the creation. A PUT may be a creation.
+        """
+        sent = parse_body(update.write.exchange.request.body)
+        if operation.method != "PATCH" or not isinstance(sent, dict):
+            return None
+        shown = find_representation(update.before, sent)
+        now = find_representation(update.after, sent)
+        evidence, name = (update.before, update.write, update.after), operation.name
+        times = changed_creation_times(shown, now) - sent.keys()
+        if times:
+            member = min(times)
+            message = f"{name} changed `{member}` of the {self.kind.name}, the time of its creation"
+            return failed(_UPDATED, message, *evidence, pointer=f"/{member}", variant="creation")
+        own = {
+            member: value
+            for member, value in shown.items()
+            if (isinstance(value, list) or (isinstance(value, str) and len(value) >= _TELLING))
+            and member not in sent
+            and value in earlier.get(member, ())
+        }
+        lost = reset_members(own, now)
+        if not lost:
+            return None
+        message = f"{name} reset `{min(lost)}` of the {self.kind.name}, which it did not send"
+        return failed(_UPDATED, message, *evidence, pointer=f"/{min(lost)}")
 
     def _find_kept(
         self,

@@ -35,6 +35,9 @@ _OWN = re.compile(
     re.IGNORECASE,
 )
 
+#: Members with the time at which a resource was created.
+_CREATION_TIME = re.compile(r"^_?creat(ed|ion)_?(at|on|date|time|timestamp)$", re.IGNORECASE)
+
 #: A value that is shown in place of a secret.
 _MASKED = re.compile(r"\*\*|••|x{4}|redacted|hidden|masked", re.IGNORECASE)
 
@@ -197,6 +200,22 @@ def is_equal_value(one: object, other: object) -> bool:
 def reset_members(own: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
     """Return the members that are missing, null or empty now, or a list that lacks an item."""
     return {name for name, value in own.items() if is_lost(value, now.get(name))}
+
+
+def changed_creation_times(shown: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
+    """Return the members with the time of the creation that have another value now, in an object
+    with the same members.
+    """
+    if shown.keys() != now.keys():
+        return set()
+    return {
+        name
+        for name, value in shown.items()
+        if _CREATION_TIME.search(name)
+        and is_text_or_number(value)
+        and is_text_or_number(now[name])
+        and not is_equal_value(value, now[name])
+    }
 
 
 def is_lost(old: object, new: object) -> bool:
