@@ -274,6 +274,40 @@ process.exit(0);
 """
 
 
+#: Logs that fail: the console at an exception that cannot be read, and one of the application.
+FAILING_LOGS = """
+import fastify from "fastify";
+import { install } from "./shop-errors/frameworks/fastify.js";
+
+const unread = { get: () => { throw 2; } };
+const found: string[] = [];
+for (const log of [undefined, () => { throw new Error("hunter2"); }]) {
+  const app = fastify();
+  install(app, { log });
+  app.get("/plain", async () => { throw new Error("hunter2"); });
+  for (const name of ["message", "stack", "name"]) {
+    app.get(`/${name}`, async () => { throw Object.defineProperty(new Error("x"), name, unread); });
+  }
+  for (const name of ["plain", "message", "stack", "name"]) {
+    const { statusCode, body } = await app.inject(`/${name}`);
+    found.push(`${statusCode} ${JSON.parse(body).code}`);
+  }
+}
+console.log(JSON.stringify(found));
+process.exit(0);
+"""
+
+
+def test_a_log_that_fails_changes_no_answer(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """A crash is answered in the envelope, also if its exception throws when the log reads it."""
+    folder = tmp_path / "logs"
+    shutil.copytree(compiled(CURRENT["fastify"], tmp_path_factory), folder, symlinks=True)
+    shown = run_snippets(CURRENT["fastify"], folder, FAILING_LOGS).splitlines()[-1]
+    assert json.loads(shown) == ["500 internal_error"] * 8
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("framework", [CURRENT["fastify"], PREVIOUS["fastify"]])
 def test_no_failure_of_an_answer_passes_the_boundary_of_fastify(

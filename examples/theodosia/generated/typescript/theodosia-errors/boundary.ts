@@ -235,8 +235,16 @@ export class Boundary {
     return bare(found.code, found.status);
   }
 
-  /** Write a line of the log. */
+  /** Write a line of the log. If that fails, the answer stays what it is. */
   log(line: LogLine): void {
+    try {
+      this.#write(line);
+    } catch {
+      console.error(`${line.message}, and the log failed at it`);
+    }
+  }
+
+  #write(line: LogLine): void {
     if (this.options.log !== undefined) {
       this.options.log(line);
     } else if (line.level !== "info") {
