@@ -578,24 +578,27 @@ class _Lifetime:
         emptied = self._find_emptied(operation, sent, after)
         if emptied:
             return self._lost_value(operation, min(emptied), (before, write, after))
-        side = self._find_side_effect(operation, update, earlier)
-        if side is not None:
-            return side
+        if operation.method == "PATCH":
+            side = self._find_side_effect(operation, update, (sent, shown, now), earlier)
+            if side is not None:
+                return side
         if new or filled:
             return passed(_UPDATED)
         return not_exercised(_UPDATED, f"no answer shows a member that {name} changes")
 
     def _find_side_effect(
-        self, operation: ServiceOperation, update: _Update, earlier: Mapping[str, Sequence[object]]
+        self,
+        operation: ServiceOperation,
+        update: _Update,
+        members: tuple[Mapping[str, object], Mapping[str, object], Mapping[str, object]],
+        earlier: Mapping[str, Sequence[object]],
     ) -> Outcome | None:
         """Return the failure of a PATCH that changed what it did not send: a value that the
         creation sent, or the time of the creation. A PUT may be a creation.
+
+        ``members``: those that it sent, those of the read before it, and those of the read after.
         """
-        sent = parse_body(update.write.exchange.request.body)
-        if operation.method != "PATCH" or not isinstance(sent, dict):
-            return None
-        shown = find_representation(update.before, sent)
-        now = find_representation(update.after, sent)
+        sent, shown, now = members
         evidence, name = (update.before, update.write, update.after), operation.name
         times = changed_creation_times(shown, now) - sent.keys()
         if times:
@@ -673,11 +676,8 @@ class _Lifetime:
 
     def _is_sibling(self, other: CreatedResource) -> bool:
         """Whether another resource lies below the same items."""
-        place = last_placeholder(self.kind)
-        mine, theirs = dict(self.resource.values), dict(other.values)
-        mine.pop(place, None)
-        theirs.pop(place, None)
-        return mine == theirs
+        any_item = {last_placeholder(self.kind): None}
+        return {**self.resource.values, **any_item} == {**other.values, **any_item}
 
     def _delete_older(
         self, operation: ServiceOperation, older: CreatedResource
@@ -707,12 +707,11 @@ class _Lifetime:
         choices = self._choices(create) if create is not None else set()
         shown = find_representation(state, dict.fromkeys(choices))
         chosen = {name: shown[name] for name in choices if shown.get(name) is not None}
-        equal = partial(self._with_shared_values, state=state)
         new = make(
             self.session,
             self.kind,
             owner=owner,
-            change=lambda body: _add_members(chosen, equal(body)),
+            change=lambda body: _add_members(chosen, self._with_shared_values(body, state)),
         )
         if isinstance(new, str):  # the service itself leads to some states
             new = make(self.session, self.kind, owner=owner)
@@ -730,16 +729,13 @@ class _Lifetime:
         if not isinstance(body, dict) or not isinstance(sent, dict):
             return body
         shown = find_representation(state, sent)
-        shared = {
-            name
-            for name in body.keys() & sent.keys() & shown.keys() - {*self.kind.config.unique}
-            if is_equal_value(body[name], sent[name])
-        }
-        values = {name: shown[name] for name in shared}
+        alike = (body.keys() & sent.keys() & shown.keys()) - {*self.kind.config.unique}
         return body | {
-            name: value
-            for name, value in values.items()
-            if is_text_or_number(value) and not is_masked(value)
+            name: shown[name]
+            for name in alike
+            if is_equal_value(body[name], sent[name])
+            and is_text_or_number(shown[name])
+            and not is_masked(shown[name])
         }
 
     def _ends_of_list(self, new: CreatedResource) -> list[CreatedResource]:

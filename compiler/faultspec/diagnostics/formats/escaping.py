@@ -14,7 +14,11 @@ _HIDDEN = (
 #: line of a log: `IndexOf("##[")` in ActionCommand.cs of GitHub's.
 _COMMAND = r"(?<=#)#(?=\w{0,20}\[)"
 
+#: A character that is not printed as it is.
 UNSAFE = f"(?:{_HIDDEN}|{_COMMAND})"
+
+#: Blanks at the beginning of a line, before what GitHub Actions takes for a workflow command.
+_BEFORE_COMMAND = r"[^\S\n]*(?=::)"
 
 _NAMED_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -43,7 +47,7 @@ def escape_hidden(text: str) -> str:
     that begins as a workflow command of GitHub Actions does begins with a backslash.
     """
     escaped = re.sub(rf"(?![\n\t]){UNSAFE}", _escape, text)
-    return re.sub(r"(?<=\n)[^\S\n]*(?=::)", r"\\", escaped)
+    return re.sub(rf"(?<=\n){_BEFORE_COMMAND}", r"\\", escaped)
 
 
 def visible_lines(text: str) -> list[str]:
@@ -51,7 +55,7 @@ def visible_lines(text: str) -> list[str]:
     Actions does, behind blanks too, begins with a backslash.
     """
     lines = re.split(r"\r\n|\r|\n", text)
-    return [re.sub(r"^\s*(?=::)", r"\\", escape_line(line)) for line in lines]
+    return [re.sub(f"^{_BEFORE_COMMAND}", r"\\", escape_line(line)) for line in lines]
 
 
 def as_json(value: object) -> str:

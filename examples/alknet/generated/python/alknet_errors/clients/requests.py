@@ -83,16 +83,13 @@ class RetryAdapter(HTTPAdapter):
             if not may_be_error(response.status_code, response.headers):
                 call.succeed()
                 return response
-            try:
-                delay = call.delay(
-                    _error_of(response),
-                    request.method or "GET",
-                    request.headers,
-                    repeatable=isinstance(request.body, bytes | str | None),
-                )
-            except BaseException:  # requests closes only what it was given
-                response.close()
-                raise
+            error = _error_of(response)
+            delay = call.delay(
+                error,
+                request.method or "GET",
+                request.headers,
+                repeatable=isinstance(request.body, bytes | str | None),
+            )
             if delay is None:
                 return response
             response.close()
